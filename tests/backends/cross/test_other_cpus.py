@@ -65,6 +65,7 @@ def _need(name: str) -> None:
 def test_each_cpu_gets_its_own_vectors(name: str, options: dict[str, str], pattern: str) -> None:
     session = _session(name, ELEMENTWISE, **options)
     assert re.search(pattern, str(session.assembly())), str(session.assembly())
+    assert set(session.stages()["assembly"].origins) - {None}, "no line names its instruction"
     assert list(session.stages()) == [
         "hlo",
         "hlo-optimized",

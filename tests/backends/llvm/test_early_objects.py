@@ -109,7 +109,7 @@ def test_what_cannot_be_cut_is_compiled_whole():
     """A module with a variable of its own: early objects are not used."""
     early = EarlyObjects(host_target(), OptimizationOptions(), None)
     early.add(FINISHED)
-    counted = replace(WHOLE, globals=("@count = internal global i32 0",), has_variables=True)
+    counted = replace(WHOLE, globals=("@count = internal global i32 0",), is_whole=True)
     found = early.with_rest(counted, 1)
     assert len(found.objects) == 1
     NativeLibrary(found.objects, {}, ["start"])

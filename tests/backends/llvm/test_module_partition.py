@@ -170,11 +170,10 @@ def test_a_part_of_a_part_still_declares_what_is_elsewhere():
         replace(
             program(9),
             globals=("@counter = internal global i64 0", TABLE, OTHER_TABLE),
-            has_variables=True,
+            is_whole=True,
         ),
-        replace(program(9), appended=(SHARED._replace(name="last"),)),
     ],
-    ids=["helpers", "one", "variable", "appended"],
+    ids=["helpers", "one", "whole"],
 )
 def test_stays_whole(module):
     assert partition_module(module, 4, minimum_lines=25) == [module]

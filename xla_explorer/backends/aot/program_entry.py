@@ -156,14 +156,28 @@ def write_entry(
     body += [f"  %status = call i32 @{prefix}.program(ptr %arguments)", "  ret i32 %status"]
     lines = (*body, *checks)
     name = f"{prefix}_run"
-    entry = LlvmFunction(name, tuple(passed), lines, (None,) * len(lines), result="i32", linkage="")
+    entry = LlvmFunction(
+        name,
+        tuple(passed),
+        lines,
+        (None,) * len(lines),
+        result="i32",
+        linkage="",
+        globals=tuple(definitions),
+        callees=(f"{prefix}.program",),
+    )
     own = [
         function._replace(name=f"{prefix}.program", linkage="internal")
         if function.name == name
         else function
         for function in program.module.functions
     ]
-    module = replace(program.module, functions=tuple(own), appended=(*definitions, entry))
+    module = replace(
+        program.module,
+        functions=(*own, entry),
+        globals=(*program.module.globals, *definitions),
+        is_whole=True,
+    )
     return ProgramEntry(module, weights, workspace_bytes)
 
 

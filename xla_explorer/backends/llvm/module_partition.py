@@ -81,7 +81,7 @@ def without_functions(module: LlvmModule, names: Collection[str]) -> LlvmModule 
 
 def separable(module: LlvmModule) -> Functions:
     """Return the functions that a part may have without the others; none of a whole module."""
-    if module.has_variables or module.appended:
+    if module.is_whole:
         return []
     return [function for function in module.functions if not function.is_inlined]
 

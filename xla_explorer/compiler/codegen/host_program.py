@@ -342,7 +342,7 @@ class HostProgramWriter:
             ('source_filename = "module.hlo"', ""),
             globals=tuple(definitions),
             declarations=tuple(declarations),
-            has_variables=kernels.has_variables,
+            is_whole=kernels.has_variables,
         )
         t = self.table
         return HostProgram(

@@ -425,7 +425,7 @@ def _module_of(kernels: Sequence[_NamedKernel]) -> LlvmModule:
         declarations=tuple(
             dict.fromkeys([line for kernel in kernels for line in kernel.made.declarations])
         ),
-        has_variables=any(kernel.made.has_variables for kernel in kernels),
+        is_whole=any(kernel.made.has_variables for kernel in kernels),
     )
 
 

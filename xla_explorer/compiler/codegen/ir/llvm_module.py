@@ -54,8 +54,8 @@ class LlvmModule:
 
     head: first lines, such as the target triple. globals: constants, variables, and metadata of
     loops. elsewhere: functions that another module defines. attribute_groups: None without a
-    section for them. metadata: the last section. appended: functions and lines after all others.
-    has_variables: `globals` has mutable variables, which only one module may define.
+    section for them. metadata: the last section. support: definitions as text, after all others.
+    is_whole: no part may be compiled alone, as mutable variables need.
     """
 
     functions: tuple[LlvmFunction, ...]
@@ -65,8 +65,8 @@ class LlvmModule:
     declarations: tuple[str, ...] = ()
     attribute_groups: tuple[str, ...] | None = None
     metadata: tuple[str, ...] = ("!0 = !{}",)
-    appended: tuple[LlvmFunction | str, ...] = ()
-    has_variables: bool = False
+    support: tuple[str, ...] = ()
+    is_whole: bool = False
 
     def reached_from(self, name: str) -> LlvmModule:
         """Return the module with one function, made external, and those that it reaches."""

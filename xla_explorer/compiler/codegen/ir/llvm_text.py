@@ -223,8 +223,7 @@ def module_lines(module: LlvmModule) -> tuple[list[str], list[int | None]]:
     groups = [] if module.attribute_groups is None else [*module.attribute_groups, ""]
     declarations = [*map(_declaration, module.elsewhere), *module.declarations]
     lines += [(line, None) for line in (*declarations, "", *groups, *module.metadata)]
-    for item in module.appended:
-        lines += [(item, None)] if isinstance(item, str) else function_lines(item)
+    lines += [(line, None) for line in module.support]
     return [line for line, _ in lines], [origin for _, origin in lines]
 
 
