@@ -205,20 +205,15 @@ def write_device_math(w: FunctionWriter, kernel: KernelMath) -> UsedFunctions:
     used: dict[tuple[str, str], None] = {}
     if write_divisions(w, kernel.of("divide")):
         used["divide", kernel.of("divide")] = None
-    renamed: dict[str, str] = {}
-    for function in w.uses_math:
-        level = kernel.of(_OPCODES.get(function, ""))
-        if _OPCODES.get(function) in TABLE[level]:
-            used[_OPCODES[function], level] = None
-        renamed[function] = (
-            function if level == kernel.level or function not in _OPCODES else f"{function}_{level}"
-        )
-    if any(function != name for function, name in renamed.items()):
-        calls = {f"{F32} @{function}": f"{F32} @{name}" for function, name in renamed.items()}
-        for number, record in enumerate(w.records):
-            if isinstance(record, Instruction) and record.op == "call" and record.detail in calls:
-                w.records[number] = record._replace(detail=calls[record.detail])
-        w.uses_math = dict.fromkeys(renamed.values())
+    for number, record in enumerate(w.records):
+        if not isinstance(record, Instruction) or record.op != "math":
+            continue
+        function, opcode = record.detail, _OPCODES.get(record.detail, "")
+        level = kernel.of(opcode)
+        if opcode in TABLE[level]:
+            used[opcode, level] = None
+        if level != kernel.level and opcode:
+            w.records[number] = record._replace(detail=f"{function}_{level}")
     return tuple(sorted(used))
 
 

@@ -74,7 +74,7 @@ def test_functions_state_all_that_their_bodies_name(options: dict[str, object]) 
         assert named <= {*stated, *function.callees}, function.name
         assert set(function.globals) <= set(module.globals)
         assert set(function.declarations) <= set(module.declarations)
-    assert module.has_variables
+    assert module.is_whole
 
 
 def _function(name: str, *callees: str, **fields: object) -> LlvmFunction:

@@ -11,7 +11,7 @@ from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.compiler.codegen import parallel_plan
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.kernel import NestCode, nest_code
-from xla_explorer.compiler.codegen.nest.lowering.lower import Code, Lowering
+from xla_explorer.compiler.codegen.nest.lowering.lower import Lowering
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, parse_directives
@@ -111,7 +111,7 @@ def test_the_operand_of_an_update_in_place_counts_as_changing(in_place: bool) ->
     root = xe.parse_hlo(UPDATE.format(alias="", rows=3, columns=37)).entry.root
     nest = nest_of(root, in_place=in_place, copied=not in_place)
     assert isinstance(nest, LoopNest)
-    lowering = Lowering(nest, Code(), [f"%a{k}" for k in range(len(nest.arrays))])
+    lowering = Lowering(nest, [f"%a{k}" for k in range(len(nest.arrays))])
     assert {a.name: lowering.memory[a.name].written for a in nest.arrays} == {
         "x": in_place,
         "u": False,

@@ -14,7 +14,7 @@ from xla_explorer.compiler.codegen.elemental.registry import (
     ScalarLike,
     emits_elementwise,
 )
-from xla_explorer.compiler.codegen.ir.builder import Builder
+from xla_explorer.compiler.codegen.ir.builder import EXACT, Builder
 from xla_explorer.compiler.codegen.ir.types import I1, Type
 from xla_explorer.compiler.codegen.ir.values import Complex, Value
 from xla_explorer.compiler.codegen.llvm_types import pair, real, scalar_of, value_type
@@ -47,9 +47,8 @@ def float_binary(w: Builder, name: str, a: Value, b: Value) -> Value:
     if name in ("maximum", "minimum"):
         # If reassociation is allowed, a reduction may yield either zero, which halves the
         # instructions on x86.
-        return w.narrow_exact(
-            w.per_lane(name, x, y, flags="nsz" if "reassoc" in w.float_flags else ""), t
-        )
+        flags = "nsz" if "reassoc" in w.float_flags else ""
+        return w.narrow(w.per_lane(name, x, y, flags=flags), t, EXACT)
     if name == "remainder":
         # Not frem: a call into libm on CPUs, and inexact on GPUs, where LLVM expands it to one
         # division.
@@ -157,7 +156,7 @@ def sign(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
     if element_type.is_float:
         wide = w.widen(x)
         one = w.copy_sign(w.number(1.0, wide.type), wide)
-        return w.narrow_exact(w.select(w.compare("one", wide, 0.0), one, wide), t)
+        return w.narrow(w.select(w.compare("one", wide, 0.0), one, wide), t, EXACT)
     if t.scalar == I1.scalar:
         return x  # 0, and 1 or -1
     positive = w.convert("zext", x.differs(0), t.scalar)
@@ -176,7 +175,7 @@ _ROUNDINGS = {
 def rounding(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
     """Round to an adjacent whole number; zeros keep their sign."""
     x = real(operands[0])
-    return w.narrow_exact(w.per_lane(_ROUNDINGS[i.opcode.name], w.widen(x)), x.type)
+    return w.narrow(w.per_lane(_ROUNDINGS[i.opcode.name], w.widen(x)), x.type, EXACT)
 
 
 @emits_elementwise("not")

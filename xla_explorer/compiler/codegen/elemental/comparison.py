@@ -8,7 +8,7 @@ from xla_explorer.compiler.codegen.elemental.registry import (
     emits_elementwise,
 )
 from xla_explorer.compiler.codegen.ir.builder import Builder
-from xla_explorer.compiler.codegen.ir.small_floats import SMALL_FLOATS
+from xla_explorer.compiler.codegen.ir.small_formats import SMALL_FLOATS
 from xla_explorer.compiler.codegen.ir.values import Complex, Value
 from xla_explorer.compiler.codegen.llvm_types import pair, real
 

@@ -79,33 +79,7 @@ def _from_float(w: Builder, value: Value, target: PrimitiveType) -> Value:
         if x.type is not wanted:
             x = w.convert("fpext" if wanted.scalar == F64.scalar else "fptrunc", x, wanted.scalar)
         return w.narrow(x, t)
-    if not w.saturates:
-        return _truncated_with_limits(w, x, target)
-    return w.intrinsic(
-        f"llvm.fpto{'s' if target.is_signed else 'u'}i.sat.{t.suffix}.{x.type.suffix}", t, x
-    )
-
-
-def _truncated_with_limits(w: Builder, x: Value, target: PrimitiveType) -> Value:
-    """Emit LLVM's saturating conversion by comparisons, which stay vectors on x86.
-
-    LLVM scalarises its own vectors of saturating conversions there. The upper limit is a power of
-    two, which is exact in every float type. Values less than 1 below it are truncated to the
-    largest integer.
-    """
-    t = value_type(target)
-    bits = target.bits - target.is_signed
-    lowest, above = float(-(1 << bits) if target.is_signed else 0), 1 << bits
-    limit = float(above)
-    floored = w.select(x > lowest, x, lowest)
-    # NaN fails the comparison, so it becomes zero.
-    inside = w.select(x < limit, floored, 0.0)
-    wide = t.scalar if target.bits >= 32 else "i32"
-    integer = w.convert(
-        f"fpto{'s' if target.is_signed or wide != t.scalar else 'u'}i", inside, wide
-    )
-    limited = w.select(x >= limit, above - 1, integer)
-    return limited if wide == t.scalar else w.convert("trunc", limited, t.scalar)
+    return w.saturate(x, t, target.is_signed)
 
 
 def _double_to_odd_float(w: Builder, value: Value) -> Value:

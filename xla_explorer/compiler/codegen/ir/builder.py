@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.compiler.codegen.ir.small_floats import SMALL_FLOATS, narrow_small, widen_small
 from xla_explorer.compiler.codegen.ir.types import I1, I64, Type
 from xla_explorer.compiler.codegen.ir.values import Float, Integer, Pointer, Value
 
@@ -20,6 +19,10 @@ if TYPE_CHECKING:
     Operand = Value[Any] | float
 
 _FLOAT_OPERATIONS = frozenset({"fadd", "fsub", "fmul", "fdiv", "frem"})
+# Details of an `fptrunc` to bf16. SUM: of the sum, difference, product or quotient of two floats
+# that were extended from bf16. EXACT: of a float that bf16 can represent, or of a NaN.
+SUM, EXACT = "sum", "exact"
+SATURATING = "saturating"  # detail of `fptosi` and `fptoui`: NaN becomes 0
 _INTEGER_OF_FLOAT = {"half": "i16", "float": "i32", "double": "i64"}
 _FLOAT_OF_INTEGER = {"i16": "half", "i32": "float", "i64": "double"}
 
@@ -83,34 +86,24 @@ def contraction(allowed: bool) -> Iterator[None]:
 class Builder:
     """Base class of the builders.
 
-    origin: the HLO instruction of the next records. declarations: of called intrinsics. uses_math:
-    called functions of `vector_math`. float_flags: fast-math flags of sums, differences and
-    products of elements. saturates: the target converts floats to integers with saturation in one
-    instruction, also on vectors. rounds_to_bf16: LLVM converts between f32 and bfloat on the
-    target; otherwise integer arithmetic does. keeps_nan_payloads: the CPU's arithmetic returns an
-    operand's NaN unchanged, except quieted, and the lower 16 bits of its own NaNs are zero.
+    origin: the HLO instruction of the next records. declarations: of called intrinsics.
+    float_flags: fast-math flags of sums, differences and products of elements. Steps of
+    `codegen/lowering` expand what a target lacks: conversions of small floats, saturating
+    conversions, mathematical functions.
     """
 
     __slots__ = (
         "_float_flags",
         "contracts",
         "declarations",
-        "keeps_nan_payloads",
         "origin",
-        "rounds_to_bf16",
-        "saturates",
-        "uses_math",
     )
 
     def __init__(self) -> None:
         self.contracts = _CONTRACTS.get()
         self.float_flags = "contract"
-        self.saturates = False
-        self.rounds_to_bf16 = False
-        self.keeps_nan_payloads = False
         self.origin: int | None = None
         self.declarations: dict[str, None] = {}
-        self.uses_math: dict[str, None] = {}
 
     @property
     def float_flags(self) -> str:
@@ -145,10 +138,14 @@ class Builder:
         raise NotImplementedError
 
     def call_math(self, function: str, *arguments: Value) -> Value:
-        """Call a vector-math function by name; its definition is appended to the module later."""
-        self.uses_math[function] = None
-        t = arguments[0].type
-        return self.emit("call", t, arguments, f"{t} @{function}")
+        """Emit a mathematical function of `vector_math` by name, for all lanes of the arguments."""
+        lanes = max([x.type.lanes for x in arguments])
+        return self.emit(
+            "math",
+            arguments[0].type.of_lanes(lanes),
+            tuple([self.splat(x, lanes) for x in arguments]),
+            function,
+        )
 
     @contextmanager
     def fast_math(self, flags: str) -> Iterator[None]:
@@ -212,7 +209,7 @@ class Builder:
                 self.emit("f" + name, t, (x, y), flags) if t.is_float else self.binary(name, x, y)
             )
         wide = self.emit("f" + name, x.type.computes_in, (self.widen(x), self.widen(y)), flags)
-        return self.narrow_sum(wide, t)
+        return self.narrow(wide, t, SUM)
 
     def negate(self, a: Value) -> Value:
         """Emit -a of a float."""
@@ -238,68 +235,27 @@ class Builder:
     # -- 16-bit and smaller floats -----------------------------------------------------------------
     def widen(self, a: Value) -> Value:
         """Return a float of 16 bits or fewer as f32; any other value unchanged."""
-        if a.type.scalar == "half":
-            return self.convert("fpext", a, "float")
-        if a.type.format in SMALL_FLOATS:
-            return widen_small(self, a)
-        if not a.type.format:
-            return a
-        if self.rounds_to_bf16:
-            return self.convert("fpext", self.convert("bitcast", a, "bfloat"), "float")
-        return self.from_bits(self.convert("zext", a, "i32") << 16)
+        return self.emit("fpext", a.type.computes_in, (a,)) if a.type.is_small else a
 
-    def narrow(self, a: Value, t: Type) -> Value:
+    def narrow(self, a: Value, t: Type, rounding: str = "") -> Value:
         """Round an f32 to a float of 16 bits or fewer: to nearest, ties to even; NaN stays NaN.
 
-        A value for any other type is unchanged.
+        A value for any other type is unchanged. rounding: "" or, of a bf16, SUM or EXACT.
         """
-        if t.scalar == "half":
-            return self.convert("fptrunc", a, "half")
-        if t.format in SMALL_FLOATS:
-            return narrow_small(self, a, t)
-        if not t.format:
+        if not t.is_small:
             return a
-        if self.rounds_to_bf16:
-            return self.emit(
-                "bitcast", t.of_lanes(a.type.lanes), (self.convert("fptrunc", a, "bfloat"),)
-            )
-        raw = self.to_bits(a)
-        rounded = self.rounded_upper_half(raw)
-        unordered = a.is_nan()
-        return self.upper_half(self.select(unordered, raw | 0x400000, rounded))
-
-    def narrow_sum(self, a: Value, t: Type) -> Value:
-        """Narrow the sum, difference, product or quotient of two floats widened from the type.
-
-        The lower half of a NaN among them is zero: the NaN is the CPU's own or a quieted operand.
-        Rounding keeps it without a test.
-        """
-        if t.format != "bf16" or not self.keeps_nan_payloads:
-            return self.narrow(a, t)
-        return self.upper_half(self.rounded_upper_half(self.to_bits(a)))
-
-    def narrow_exact(self, a: Value, t: Type) -> Value:
-        """Narrow a float that the type can represent, or a NaN."""
-        if t.format != "bf16" or self.rounds_to_bf16:
-            return self.narrow(a, t)
-        return self.upper_half(self.to_bits(a))
-
-    def rounded_upper_half(self, raw: Value[Integer]) -> Value[Integer]:
-        """Round the bits of an f32, so that their upper half is the nearest bf16.
-
-        The carry of 0x7FFF plus the last kept bit rounds ties to even.
-        """
-        last = (raw >> 16) & 1
-        return raw + (last + 0x7FFF)
-
-    def upper_half(self, bits: Value[Integer]) -> Value:
-        """Return the bf16 in the upper half of the bits of an f32."""
-        return self.emit("trunc", Type("i16", bits.type.lanes, format="bf16"), (bits >> 16,))
+        detail = rounding if t.format == "bf16" else ""
+        return self.emit("fptrunc", t.of_lanes(a.type.lanes), (a,), detail)
 
     # -- conversions -------------------------------------------------------------------------------
     def convert(self, op: str, a: Value, scalar: str) -> Value:
         """Emit a conversion by LLVM's name (`fpext`, `zext`, `trunc` ...), lane by lane."""
         return self.emit(op, Type(scalar, a.type.lanes), (a,))
+
+    def saturate(self, a: Value, t: Type, signed: bool) -> Value[Integer]:
+        """Convert a float to an integer: truncated, limited to the range of the type, NaN to 0."""
+        op = "fptosi" if signed else "fptoui"
+        return self.emit(op, t.of_lanes(a.type.lanes), (a,), SATURATING)
 
     def to_bits(self, a: Value) -> Value[Integer]:
         """Return the integer with the bits of a float."""

@@ -56,7 +56,6 @@ class InOrderBuilder(Builder):
             self.records.append(record)
             self.origins.append(self.origin if origin is None else origin)
         self.declarations.update(builder.declarations)
-        self.uses_math.update(builder.uses_math)
 
     def body_lines(self) -> tuple[list[str], list[int | None]]:
         """Return the body as LLVM IR, and the HLO instruction of each line."""

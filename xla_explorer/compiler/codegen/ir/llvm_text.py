@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction, LlvmModule
 from xla_explorer.compiler.codegen.ir.records import If, Instruction, Loop, OneRecord, Phi, Record
+from xla_explorer.compiler.codegen.ir.types import Type
 from xla_explorer.compiler.codegen.ir.values import Value
 
 Lines = list[tuple[str, "int | None"]]  # each with the HLO instruction it came from
@@ -35,6 +36,34 @@ def _cast(i: Instruction) -> str:
     assert i.result is not None
     (a,) = i.operands
     return f"{i.op} {a.type.text} {a.name} to {i.result.type.text}"
+
+
+def _type_name(t: Type) -> str:
+    """Return a type as LLVM spells it, or HLO's name of a float that is held as an integer."""
+    name = t.format or t.scalar
+    return name if t.lanes == 1 else f"<{t.lanes} x {name}>"
+
+
+def _float_cast(i: Instruction) -> str:
+    """Return a conversion between floats, of which LLVM may lack a type."""
+    assert i.result is not None
+    (a,) = i.operands
+    remark = f"  ; {i.detail}" if i.detail else ""
+    return f"{i.op} {_type_name(a.type)} {a.name} to {_type_name(i.result.type)}{remark}"
+
+
+def _truncation(i: Instruction) -> str:
+    return f"{_cast(i)}{f'  ; {i.detail}' if i.detail else ''}"
+
+
+def _masked_load(i: Instruction) -> str:
+    assert i.result is not None
+    return f"masked-load {i.result.type.text}, {_typed(i.operands)}"
+
+
+def _math(i: Instruction) -> str:
+    assert i.result is not None
+    return f"call {i.result.type.text} @{i.detail}({_typed(i.operands)})"
 
 
 def _load(i: Instruction) -> str:
@@ -68,10 +97,6 @@ _FORMS: dict[str, Callable[[Instruction], str]] = {
             "trunc",
             "zext",
             "sext",
-            "fptrunc",
-            "fpext",
-            "fptoui",
-            "fptosi",
             "uitofp",
             "sitofp",
             "bitcast",
@@ -79,12 +104,17 @@ _FORMS: dict[str, Callable[[Instruction], str]] = {
         ),
         _cast,
     ),
+    **dict.fromkeys(("fptrunc", "fpext"), _float_cast),
+    **dict.fromkeys(("fptoui", "fptosi"), _truncation),
     **dict.fromkeys(("fneg", "select", "insertelement", "extractelement", "freeze"), _all),
     "shufflevector": lambda i: f"shufflevector {_typed(i.operands)}, {i.detail}",
     "getelementptr": lambda i: f"getelementptr {i.detail}, {_typed(i.operands)}",
     "alloca": lambda i: f"alloca {i.detail}",
     "load": _load,
     "store": lambda i: f"store {_typed(i.operands)}{i.detail}",
+    "math": _math,
+    "masked-load": _masked_load,
+    "masked-store": lambda i: f"masked-store {_typed(i.operands)}",
     "call": lambda i: f"call {i.detail}({_typed(i.operands)})",
 }
 

@@ -14,6 +14,9 @@ from xla_explorer.compiler.codegen.function_writer import FunctionWriter, metada
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 from xla_explorer.compiler.codegen.kernels.thread_number import thread_number
 from xla_explorer.compiler.codegen.kernels.work_partition import WorkPartition
+from xla_explorer.compiler.codegen.lowering.body import KernelBody
+from xla_explorer.compiler.codegen.lowering.features import features_of
+from xla_explorer.compiler.codegen.lowering.pipeline import lower_records
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason
@@ -66,9 +69,6 @@ class KernelContext:
         self.target = target
         self.instruction = instruction
         self.writer = FunctionWriter(not target.is_launched, target.stack_space)
-        self.writer.saturates = target.abilities.saturates
-        self.writer.rounds_to_bf16 = target.abilities.rounds_to_bf16
-        self.writer.keeps_nan_payloads = target.abilities.keeps_nan_payloads
         self.partition = WorkPartition(self.writer, tasks)
         self.constant_data: list[bytes] = []
         self._in_nest = False
@@ -201,6 +201,11 @@ class KernelContext:
     def finish(self, slots: tuple[int, ...]) -> Kernel:
         """Return the finished kernel."""
         self.writer.do("ret void")
+        w = self.writer
+        body = lower_records(
+            KernelBody(w.records, w.origins, w.declarations), features_of(self.target)
+        )
+        w.records, w.origins, w.declarations = body.records, body.origins, body.declarations
         lines, origins = self.writer.body_lines()
         self.globals.update(dict.fromkeys(metadata_definitions(self.writer.marks)))
         return Kernel(
@@ -208,8 +213,8 @@ class KernelContext:
             tuple(origins),
             max(slots, default=-1) + 1,
             slots,
-            tuple(self.writer.declarations),
-            tuple(self.writer.uses_math),
+            tuple(body.declarations),
+            body.math_functions(),
             tuple(self.globals),
             self.threads,
             self._scratch_bytes,

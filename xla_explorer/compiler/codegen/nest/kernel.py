@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 from xla_explorer.compiler.codegen.ir.records import has_loop
+from xla_explorer.compiler.codegen.lowering.body import body_in_blocks
+from xla_explorer.compiler.codegen.lowering.features import features_of
+from xla_explorer.compiler.codegen.lowering.pipeline import lower_records
 from xla_explorer.compiler.codegen.nest.directives import (
     Directive,
     DirectiveRefusedError,
@@ -22,7 +25,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     SelectRegion,
     Store,
 )
-from xla_explorer.compiler.codegen.nest.lowering.lower import Code, lower
+from xla_explorer.compiler.codegen.nest.lowering.lower import lower
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.plain_nests.hlo_parts import has_interior_padding
 from xla_explorer.compiler.codegen.nest.policies.base import Tuning, tuning_of
@@ -125,13 +128,11 @@ def nest_code(
         return refuse(
             "not-repeatable", f"%{i.name} updates an operand in place: no step may be repeated"
         )
-    code = Code(target.vector.fma, False, target.abilities.keeps_nan_payloads)
-    lowered = lower(
-        schedule.nest, code, [f"%a{slot}" for slot in array_parameters(i, slots)], may_alias
-    )
+    lowered = lower(schedule.nest, [f"%a{slot}" for slot in array_parameters(i, slots)], may_alias)
     if isinstance(lowered, Reason):
         return lowered
-    lines = lowered.builder.lines_with_origins()
+    body = lower_records(body_in_blocks(lowered.builder), features_of(target, calls_math=False))
+    lines = body.lines()
     texts = (*[text for text, _ in lines], "  ret void")
     loops = has_loop(lowered.builder.records)
     chosen = loops and any(bound.kind is AxisKind.VECTOR for bound in schedule.nest.axes().values())
@@ -142,7 +143,7 @@ def nest_code(
         schedule,
         texts,
         origins,
-        tuple(lowered.builder.declarations),
+        tuple(body.declarations),
         schedule.nest.tasks,
         optimization_level,
         lowered.scratch_bytes,

@@ -94,8 +94,7 @@ class NestWriter:
         scratch: Mapping[str, ArrayInMemory],
     ) -> None:
         self.nest, self.context, self.b = nest, context, b
-        b.saturates, b.origin = context.writer.saturates, context.writer.origin
-        b.rounds_to_bf16 = context.writer.rounds_to_bf16
+        b.origin = context.writer.origin
         self.launch = launch_of(nest)
         self.pads = any(crosses_threads(s) for s, _ in walk(nest.body))  # shuffles need whole warps
         threads = -(-self.launch.threads // LANES) * LANES if self.pads else self.launch.threads

@@ -17,31 +17,10 @@ from xla_explorer.compiler.codegen.ir.types import I32, Type
 from xla_explorer.compiler.codegen.ir.values import Complex, Integer, Pointer, Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import stored_type, value_type
 from xla_explorer.compiler.codegen.nest.ir import Compute
-from xla_explorer.compiler.codegen.vector_math import opcode_of, write_math
 from xla_explorer.hlo.attributes import Attributes
 from xla_explorer.hlo.opcodes import OpcodeSpec
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import Shape, array_shape
-
-
-class NestBuilder(StructuredBuilder):
-    """A structured builder that writes mathematical functions inline.
-
-    fused: the target has fused multiply-adds.
-    """
-
-    __slots__ = ("fused",)
-
-    def __init__(self, fused: bool = True) -> None:
-        super().__init__()
-        self.fused = fused
-
-    def call_math(self, function: str, *arguments: Value) -> Value:
-        """Write a mathematical function, as `Builder.call_math`."""
-        lanes = max([x.type.lanes for x in arguments])
-        return write_math(
-            self, opcode_of(function), *[self.splat(x, lanes) for x in arguments], fused=self.fused
-        )
 
 
 class _ScalarOperand(NamedTuple):
@@ -188,24 +167,11 @@ class Memory:
         if mask is None:
             raw = self.b.load(pointer, wide, alignment or self.alignment, self.tail, self.written)
         else:
-            # LLVM splits masked loads of 16-bit floats into lanes
-            moved = (
-                Type("i16", wide.lanes) if wide.scalar == "half" else Type(wide.scalar, wide.lanes)
-            )
-            mask = self._of_parts(mask)
-            name = f"llvm.masked.load.{moved.suffix}.p0"
-            self.b.declarations[f"declare {moved} @{name}(ptr, i32, {mask.type}, {moved})"] = None
-            operands = pointer, self.b.number(self.alignment, I32), mask, self.b.number(0, moved)
-            callee = f"{moved} @{name}"
+            operands = pointer, self._of_parts(mask), self.b.number(self.alignment, I32)
             if self.written:
-                raw = self.b.emit_here("call", moved, operands, callee)
+                raw = self.b.emit_here("masked-load", wide, operands)
             else:
-                raw = self.b.emit("call", moved, operands, callee, may_trap=True)
-            raw = (
-                self.b.retyped(raw, wide)
-                if moved.scalar == wide.scalar
-                else self.b.emit("bitcast", wide, (raw,))
-            )
+                raw = self.b.emit("masked-load", wide, operands, may_trap=True)
         if self.parts == 1:
             return self.held_value(raw)
         if lanes == 1:
@@ -261,14 +227,8 @@ class Memory:
         if mask is None:
             self.b.store(raw, pointer, alignment or self.alignment, tail)
             return
-        mask = self._of_parts(mask)
-        if raw.type.scalar == "half":
-            raw = self.b.convert("bitcast", raw, "i16")
-        name = f"llvm.masked.store.{raw.type.suffix}.p0"
-        self.b.declarations[f"declare void @{name}({raw.type}, ptr, i32, {mask.type})"] = None
-        self.b.effect(
-            "call", (raw, pointer, self.b.number(self.alignment, I32), mask), f"void @{name}"
-        )
+        operands = raw, pointer, self._of_parts(mask), self.b.number(self.alignment, I32)
+        self.b.effect("masked-store", operands)
 
     def held_value(self, raw: Value) -> Value:
         """Return a loaded value in the type of a register."""

@@ -12,13 +12,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.ir.types import I32, I64, PTR, Type
 from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import constant
+from xla_explorer.compiler.codegen.lowering.body import body_in_blocks
+from xla_explorer.compiler.codegen.lowering.features import CodeFeatures
+from xla_explorer.compiler.codegen.lowering.pipeline import lower_records
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
@@ -37,7 +39,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
 )
 from xla_explorer.compiler.codegen.nest.lowering.elements import (
     Memory,
-    NestBuilder,
     chosen,
     computing,
     in_lanes,
@@ -77,17 +78,6 @@ from xla_explorer.hlo.primitive_type import S32, S64
 I8, LINE = Type("i8"), 64
 
 
-class Code(NamedTuple):
-    """Features of the target that the lowering uses.
-
-    fused: multiply-adds. The others: see `Builder`.
-    """
-
-    fused: bool = True
-    saturates: bool = False
-    keeps_nan_payloads: bool = False
-
-
 @dataclass(frozen=True)
 class LoweredNest:
     """The function of a lowered nest.
@@ -105,19 +95,18 @@ class LoweredNest:
 
     @property
     def text(self) -> str:
-        """The module as LLVM IR; the function is called `kernel`."""
+        """The module as LLVM IR, for a CPU with all features; the function is called `kernel`."""
+        body = lower_records(body_in_blocks(self.builder), CodeFeatures())
         arrays = [f"ptr noalias %a{k}" for k in range(len(self.nest.arrays))]
         scratch = ["ptr noalias %scratch"] if self.scratch_bytes else []
         head = f"define void @kernel({', '.join([*arrays, *scratch, 'i64 %task'])}) {{"
-        definitions = [*self.builder.declarations, *metadata_of(self.nest)]
-        return "\n".join(
-            [head, "entry:", *self.builder.lines(), "  ret void", "}", *definitions, ""]
-        )
+        definitions = [*body.declarations, *metadata_of(self.nest)]
+        lines = [line for line, _ in body.lines()]
+        return "\n".join([head, "entry:", *lines, "  ret void", "}", *definitions, ""])
 
 
 def lower(
     nest: LoopNest,
-    code: Code = Code(),  # noqa: B008  # frozen
     pointers: Sequence[str] | None = None,
     may_alias: bool = False,
 ) -> LoweredNest | Reason:
@@ -134,9 +123,7 @@ def lower(
     reason = why_not_lowered(nest)
     if reason is not None:
         return reason
-    lowering = Lowering(
-        nest, code, pointers or [f"%a{k}" for k in range(len(nest.arrays))], may_alias
-    )
+    lowering = Lowering(nest, pointers or [f"%a{k}" for k in range(len(nest.arrays))], may_alias)
     lowering.kernel()
     lowering.values.clear()  # they refer to the lowering: see `StructuredBuilder.release`
     return LoweredNest(nest, lowering.b, lowering.scratch_bytes, lowering.phases)
@@ -148,11 +135,8 @@ class Lowering(AccessLowering):
     continued: see `continued_reductions`.
     """
 
-    def __init__(
-        self, nest: LoopNest, code: Code, pointers: Sequence[str], may_alias: bool = False
-    ) -> None:
-        super().__init__(nest, NestBuilder(code.fused), pointers, may_alias)
-        self.b.saturates, self.b.keeps_nan_payloads = code.saturates, code.keeps_nan_payloads
+    def __init__(self, nest: LoopNest, pointers: Sequence[str], may_alias: bool = False) -> None:
+        super().__init__(nest, StructuredBuilder(), pointers, may_alias)
         self.continued, self.factors = continued_reductions(nest), common_factors(nest)
         self.open_reductions: dict[int, OpenReduction] = {}
         self.phases = phases_of(nest)

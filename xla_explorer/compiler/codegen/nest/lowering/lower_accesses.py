@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.ir.types import PTR
 from xla_explorer.compiler.codegen.ir.values import Pointer, Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import real
@@ -18,7 +19,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
 )
 from xla_explorer.compiler.codegen.nest.lowering.elements import (
     Memory,
-    NestBuilder,
     in_lanes,
     joined,
     one_lane,
@@ -53,7 +53,7 @@ class AccessLowering(NestIndices):
     """
 
     def __init__(
-        self, nest: LoopNest, b: NestBuilder, pointers: Sequence[str], may_alias: bool
+        self, nest: LoopNest, b: StructuredBuilder, pointers: Sequence[str], may_alias: bool
     ) -> None:
         super().__init__(b, dependencies(nest))
         self.nest = nest

@@ -13,7 +13,7 @@ from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilde
 from xla_explorer.compiler.codegen.ir.types import I32, I64
 from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import real
-from xla_explorer.compiler.codegen.nest.lowering.elements import NestBuilder, joined, one_lane
+from xla_explorer.compiler.codegen.nest.lowering.elements import joined, one_lane
 from xla_explorer.hlo.analysis.indexing import (
     Axis,
     Guard,
@@ -129,7 +129,7 @@ class NestIndices:
         By number of a value: its instances, its type, the axes on which it depends.
     """
 
-    def __init__(self, b: NestBuilder, depends: dict[int, frozenset[Axis]]) -> None:
+    def __init__(self, b: StructuredBuilder, depends: dict[int, frozenset[Axis]]) -> None:
         self.b, self.depends = b, depends
         self.values: dict[int, UnrolledValue] = {}
         self.types: dict[int, PrimitiveType] = {}

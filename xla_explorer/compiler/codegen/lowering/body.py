@@ -1,0 +1,40 @@
+"""The body of a kernel between two lowering steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xla_explorer.compiler.codegen.ir.llvm_text import Lines, flattened, line_of
+from xla_explorer.compiler.codegen.ir.records import Instruction, OneRecord
+from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
+
+
+@dataclass(frozen=True, slots=True)
+class KernelBody:
+    """Records in blocks.
+
+    origins: the HLO instruction of each record. declarations: of the intrinsics that they call.
+    """
+
+    records: list[OneRecord]
+    origins: list[int | None]
+    declarations: dict[str, None] = field(default_factory=dict)
+
+    def math_functions(self) -> tuple[str, ...]:
+        """Return the names of the mathematical functions that the body calls."""
+        return tuple(
+            dict.fromkeys(
+                [r.detail for r in self.records if isinstance(r, Instruction) and r.op == "math"]
+            )
+        )
+
+    def lines(self) -> Lines:
+        """Return the body as text, and the HLO instruction of each line."""
+        texts = [r if isinstance(r, str) else line_of(r) for r in self.records]
+        return list(zip(texts, self.origins, strict=True))
+
+
+def body_in_blocks(b: StructuredBuilder) -> KernelBody:
+    """Return the records of a builder, whose loops and branches become blocks."""
+    flat = flattened(b.records)
+    return KernelBody([r for r, _ in flat], [origin for _, origin in flat], dict(b.declarations))
