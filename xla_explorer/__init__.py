@@ -29,6 +29,7 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "from_jax": ("xla_explorer.frontends.jax_program", "from_jax"),
     "graph": ("xla_explorer.explorer.exploring", "graph"),
     "jit": ("xla_explorer.explorer.jax_functions", "jit"),
+    "kernel_reproducer": ("xla_explorer.explorer.sameness.reproducer", "kernel_reproducer"),
     "load": ("xla_explorer.explorer.loading", "load"),
     "minimize": ("xla_explorer.explorer.questions.minimization", "minimize"),
     "optimize": ("xla_explorer.explorer.trace", "optimize"),
@@ -40,6 +41,7 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "read_timeline": ("xla_explorer.explorer.measures.trace_events", "read_timeline"),
     "register_pass": ("xla_explorer.compiler.pipeline", "register_pass"),
     "rule": ("xla_explorer.compiler.transforms.simplifiers.checked_rule", "rule"),
+    "same": ("xla_explorer.explorer.sameness.same", "same"),
     "search_fusion": ("xla_explorer.explorer.searching", "search_fusion"),
     "sweep": ("xla_explorer.explorer.comparisons.sweep", "sweep"),
     "tune": ("xla_explorer.explorer.tuning", "tune"),
@@ -162,6 +164,8 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.measures import charts as charts
     from xla_explorer.explorer.measures.trace_events import read_timeline as read_timeline
     from xla_explorer.explorer.questions.minimization import minimize as minimize
+    from xla_explorer.explorer.sameness.reproducer import kernel_reproducer as kernel_reproducer
+    from xla_explorer.explorer.sameness.same import same as same
     from xla_explorer.explorer.searching import search_fusion as search_fusion
     from xla_explorer.explorer.session import Session as Session
     from xla_explorer.explorer.sessions.arguments import random_arguments as random_arguments

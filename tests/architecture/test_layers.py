@@ -153,6 +153,7 @@ ORDER_OF_EXPLORER = [
     "measures",
     "code",
     "comparisons",
+    "sameness",
     "xla",
     "page",
     "",

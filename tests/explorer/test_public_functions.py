@@ -82,6 +82,8 @@ SCRIPTS = {
         "read_timeline": "xe.read_timeline('t.json')",
         "tune": "xe.tune(TEXT, budget=0.5, tried=1, cache=False)",
         "search_fusion": "xe.search_fusion(TEXT, X, trials=1)",
+        "same": "assert xe.same(TEXT, TEXT)",
+        "kernel_reproducer": "xe.kernel_reproducer(s, s.kernels()['kernel'][0])",
         "doctor": "xe.doctor()",
         "Isolation": "xe.compile(TEXT, isolate=xe.Isolation(timeout=60))(X)",
         "sweep": "if __name__ == '__main__':\n    assert list(xe.sweep([TEXT], repeats=0, executor=1)['status']) == ['ok']",

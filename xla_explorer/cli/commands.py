@@ -23,6 +23,7 @@ from xla_explorer.backends.scaffolding.scaffold import scaffold
 from xla_explorer.cli.lab import lab as run_lab
 from xla_explorer.cli.opening import open_folder
 from xla_explorer.cli.output import on_terminal, print_frame, print_json, print_report, print_table
+from xla_explorer.cli.same_command import same as same
 from xla_explorer.cli.terminal import print_exactly, say
 from xla_explorer.cli.tour import tour as run_tour
 from xla_explorer.course import grade as grade_notebook

@@ -1,0 +1,1 @@
+"""Whether two programs are the same: tricks refused, right rewrites accepted."""

@@ -1,0 +1,1 @@
+"""Whether two programs are the same: adversarial arguments, tricks, tiers, reproducers."""
