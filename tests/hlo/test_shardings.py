@@ -8,8 +8,9 @@ import random
 import numpy as np
 import pytest
 
+from xla_explorer.hlo.attributes.axis_sharding import AxisSharding, smallest_mesh
 from xla_explorer.hlo.attributes.mesh import AxisPart, Mesh
-from xla_explorer.hlo.attributes.sharding import AxisSharding, Sharding
+from xla_explorer.hlo.attributes.sharding import Sharding
 
 MESHES = {
     "plain": Mesh.read('<["x"=2, "y"=4]>'),
@@ -112,11 +113,34 @@ def drawn(rng: random.Random) -> tuple[Mesh, list[list[AxisPart]]]:
     return mesh, dimensions
 
 
+def drawn_kinds(
+    rng: random.Random, mesh: Mesh, dimensions: list[list[AxisPart]]
+) -> tuple[list[AxisPart], list[AxisPart]]:
+    """Draw manual and unreduced axes among those that split no dimension."""
+    used = [part for axes in dimensions for part in axes]
+    manual: list[AxisPart] = []
+    unreduced: list[AxisPart] = []
+    for piece in mesh.parts(used):
+        if piece not in used and not any(part.name == piece.name for part in used):
+            rng.choice([manual, unreduced, []]).append(piece)
+    return manual, unreduced
+
+
 @pytest.mark.parametrize("count", [100, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_lists_iotas_and_axes_say_the_same(count: int) -> None:
     rng = random.Random(0)
     for _ in range(count):
         mesh, dimensions = drawn(rng)
+        manual, unreduced = drawn_kinds(rng, mesh, dimensions)
+        named = AxisSharding("m", tuple(map(tuple, dimensions)), unreduced=tuple(unreduced), manual=tuple(manual))  # fmt: skip
+        full = named.tiles(mesh)
+        assert AxisSharding.of_tiles(full, mesh, len(dimensions)).tiles(mesh) == full, named
+        assert Sharding.read(named.named_text(mesh)) == full, named.named_text(mesh)
+        if full.kind == "tiled":
+            small = smallest_mesh([full])
+            again = AxisSharding.of_tiles(full, small, len(dimensions))
+            assert again.tiles(small) == full, (small, full)
+            assert len(small.axes) <= len(mesh.parts([p for d in dimensions for p in d])), small
         made = Sharding.of_axes(mesh, dimensions)
         last = " last_tile_dim_replicate" if made.subgroups else ""
         listed = (
@@ -134,3 +158,38 @@ def test_lists_iotas_and_axes_say_the_same(count: int) -> None:
             assert all(
                 made.part(sizes, d)[k].start == 3 * place for d, place in places.items()
             ) or not any(dimensions), np.array(sizes)
+
+
+@pytest.mark.parametrize(
+    ("named", "tiles"),
+    [
+        ("{mesh['x'=2,'y'=4], [{'x'}, {'y'}]}", "{devices=[2,4]<=[8]}"),
+        ("{mesh['x'=2,'y'=4] [{?},{'y', ?}], unreduced={'x'}}",
+         "{devices=[1,4,2]<=[2,4]T(1,0) last_tile_dims={unreduced}}"),
+        ("{mesh['x'=8], [{'x':(1)2, 'x':(4)2}, {}]}",
+         "{devices=[4,1,2]<=[2,2,2]T(0,2,1) last_tile_dim_replicate}"),
+        ("{mesh['x'=2,'y'=4], device_ids=([4,2]T(1,0)), [{'y'}]}",
+         "{devices=[4,2]<=[8] last_tile_dim_replicate}"),
+        ("{mesh['x'=2], []}", "{replicated}"),
+        ("{mesh['x'=2,'y'=4], replicated}", "{replicated}"),
+        ("{mesh['x'=2,'y'=4], [{}], manual={'x', 'y'}}", "{manual}"),
+        ("{maximal_mesh[device_id=3]}", "{maximal device=3}"),
+    ],
+)  # fmt: skip
+def test_a_named_sharding_is_read_as_tiles(named: str, tiles: str) -> None:
+    assert Sharding.read(named) == Sharding.read(tiles)
+
+
+def test_several_shardings_share_the_smallest_mesh() -> None:
+    mesh = Mesh((("x", 2), ("y", 4)))
+    texts = ('<@m, [{"x"}, {"y"}]>', '<@m, [{}, {"y"}]>', '<@m, [{"y", "x"}]>')
+    shardings = [AxisSharding.read_all(text)[0].tiles(mesh) for text in texts]
+    assert smallest_mesh(shardings) == Mesh((("axis_0", 2), ("axis_1", 4)))
+    assert smallest_mesh(shardings[1:2]) == Mesh((("axis_0", 2), ("axis_1", 4)))
+    assert smallest_mesh([Sharding.read("{devices=[8]<=[8]}")]) == Mesh((("axis_0", 8),))
+    ids = Sharding.read("{devices=[2,2]3,1,2,0}")
+    assert smallest_mesh([ids]).device_ids == (3, 1, 2, 0)
+    with pytest.raises(ValueError, match="no mesh has axes"):
+        smallest_mesh([ids, Sharding.read("{devices=[2,2]0,1,3,2}")])
+    with pytest.raises(ValueError, match="2 and of 8"):
+        smallest_mesh([shardings[0], Sharding.read("{devices=[2]<=[2]}")])

@@ -16,6 +16,7 @@ import numpy as np
 
 _AXIS = re.compile(r"""["']([^"']+)["']\s*=\s*(\d+)""")
 _IDS = re.compile(r"device_ids\s*=\s*[\[(]([\d,\s]*)[\])]")
+_IOTA = re.compile(r"device_ids\s*=\s*\(\[([\d,]+)\](?:T\(([\d,]+)\))?\)")
 _REFERENCE = re.compile(r"""["']([^"']+)["'](?::\((\d+)\)(\d+))?""")
 
 
@@ -51,6 +52,10 @@ def read_axis_parts(text: str) -> tuple[AxisPart, ...]:
     )
 
 
+def _numbers(text: str | None) -> list[int]:
+    return [int(n) for n in text.split(",")] if text else []
+
+
 @dataclass(frozen=True)
 class Mesh:
     """Devices in the order of axes, the last axis the fastest.
@@ -68,13 +73,17 @@ class Mesh:
 
     @classmethod
     def read(cls, text: str) -> Mesh:
-        """Read `<["x"=2, "y"=4], device_ids=[...]>`.
+        """Read `<["x"=2, "y"=4], device_ids=[...]>` or `mesh['x'=2,'y'=4], device_ids=(...)`.
 
         ValueError if the devices do not fill the axes.
         """
         axes = tuple([(name, int(size)) for name, size in _AXIS.findall(text)])
         listed = _IDS.search(text)
         ids = tuple([int(n) for n in listed.group(1).split(",") if n.strip()]) if listed else ()
+        if iota := _IOTA.search(text):
+            sizes, order = [_numbers(part) for part in iota.groups()]
+            places = np.arange(math.prod(sizes)).reshape(sizes).transpose(order or None)
+            ids = tuple(map(int, places.flatten()))
         if ids == tuple(range(len(ids))):
             ids = () if axes else ids
         if axes and ids and len(ids) != math.prod([size for _, size in axes]):

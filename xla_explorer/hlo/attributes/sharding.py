@@ -1,4 +1,4 @@
-"""Shardings as tiles (HLO's `{devices=[2,4]<=[8]}`) and as mesh axes (Shardy's).
+"""Shardings as tiles (HLO's `{devices=[2,4]<=[8]}`); `axis_sharding.py` has mesh axes.
 
 Source: xla/hlo/ir/hlo_sharding.cc, tile_assignment.cc; Shardy's docs/sharding_representation.md.
 """
@@ -20,6 +20,9 @@ from xla_explorer.hlo.attributes.mesh import AxisPart, Mesh, read_axis_parts
 _TILES = re.compile(r"devices=\[([\d,]+)\](?:<=\[([\d,]+)\](?:T\(([\d,]+)\))?|([\d,]+))")
 _LAST: Final = re.compile(r"last_tile_dims=\{([^}]*)\}")
 _GROUP: Final = re.compile(r"shard_(?:as|like) \d+")
+_DEVICE = re.compile(r"device_id=(\d+)")
+_DIMENSIONS = re.compile(r"[,\])]\s*\[((?:\s*\{[^{}]*\}\s*,?)*)\s*\]")
+_AXES_OF_KIND = re.compile(r"(manual|unreduced|replicated)=\{([^{}]*)\}")
 _KINDS: Final = ("replicated", "maximal", "manual", "unknown", "unreduced")
 
 
@@ -66,6 +69,8 @@ class Sharding:
 
         ValueError for other text, such as the sharding of a tuple.
         """
+        if text.startswith(("{mesh", "{maximal_mesh")):
+            return cls._read_named(text)
         group = found.group() if (found := _GROUP.search(text)) else ""
         tiled = _TILES.search(text)
         if text.startswith("{{") or text == "{}":
@@ -95,6 +100,26 @@ class Sharding:
         if "last_tile_dim_replicate" in text:
             subgroups = ("replicated",)
         return cls("tiled", tiles, tuple(map(int, devices.flatten())), subgroups, group)._plain()
+
+    @classmethod
+    def _read_named(cls, text: str) -> Sharding:
+        """Read `{mesh['x'=2,'y'=4], [{'x'}, {}], manual={'y'}}`, which names axes of a mesh."""
+        one = _DEVICE.search(text)
+        if one is not None:
+            return cls("maximal", (), (int(one.group(1)),))
+        mesh = Mesh.read(text)
+        dimensions = _DIMENSIONS.search(text)
+        if dimensions is None:
+            kind = next((k for k in _KINDS if re.search(r",\s*" + k, text)), "replicated")
+            return cls(kind)
+        axes = [read_axis_parts(one) for one in re.findall(r"\{([^{}]*)\}", dimensions.group(1))]
+        named = dict(_AXES_OF_KIND.findall(text))
+        return cls.of_axes(
+            mesh,
+            axes,
+            read_axis_parts(named.get("manual", "")),
+            read_axis_parts(named.get("unreduced", "")),
+        )
 
     @classmethod
     def read_all(cls, text: str) -> list[Sharding]:
@@ -180,7 +205,7 @@ class Sharding:
         found = np.array(self.devices)
         if (found == np.arange(found.size)).all():
             return f"[{found.size}]"
-        found_steps = _steps(found)
+        found_steps = mixed_radix(found)
         if found_steps is None:
             return ""
         falling = sorted(range(len(found_steps)), key=lambda k: -found_steps[k][1])
@@ -255,47 +280,50 @@ class Sharding:
 
         ValueError if no axes of the mesh result in this sharding.
         """
-        for pieces in product(*[_prime_parts(name, size) for name, size in mesh.axes]):
-            found = self._cut_by(mesh, [piece for some in pieces for piece in some])
-            if found is not None:
-                return found
+        return self.tile_axes(mesh)[: self.rank]
+
+    def tile_axes(self, mesh: Mesh) -> tuple[tuple[AxisPart, ...], ...]:
+        """Return, for each tile dimension, the axes of a mesh that split it, subgroups included.
+
+        The axes of a replicated subgroup are left out. ValueError if no axes of the mesh result in
+        this sharding.
+        """
+        if sorted(self.devices) == list(range(mesh.count)):
+            for pieces in product(*[_prime_parts(name, size) for name, size in mesh.axes]):
+                found = self._cut_by(mesh, [piece for some in pieces for piece in some])
+                if found is not None:
+                    return found
         raise ValueError(f"no axes of {mesh} cut an array as {self} does")
 
     def _cut_by(
         self, mesh: Mesh, pieces: list[AxisPart]
     ) -> tuple[tuple[AxisPart, ...], ...] | None:
-        """Return the pieces along which each dimension's tile index changes, the major first."""
-        places = {device: self.place(device) for device in self.devices}
-        numbers = {piece: mesh.coordinates([piece]) for piece in pieces}
-        origin = next(
-            device for device in self.devices if not any(numbers[piece][device] for piece in pieces)
-        )
-        first = {piece: _next(pieces, piece, numbers) for piece in pieces}
+        """Return the pieces along which each tile index changes, the major first."""
+        places = np.unravel_index(np.argsort(self.devices), self.tiles)
+        numbers = mesh.devices(pieces)  # pieces in the order of the axes
+        origin = numbers[(0,) * len(pieces)]
+        first = [
+            numbers[tuple(int(k == j) for j in range(len(pieces)))] for k in range(len(pieces))
+        ]
         found: list[tuple[AxisPart, ...]] = []
-        for k in range(self.rank):
-            steps = {piece: places[first[piece]][k] - places[origin][k] for piece in pieces}
-            chosen = _joined(
-                mesh,
-                sorted(
-                    [piece for piece in pieces if steps[piece]], key=lambda piece: -steps[piece]
-                ),
+        for k, kind in enumerate([*[""] * self.rank, *self.subgroups]):
+            steps = [int(places[k][device] - places[k][origin]) for device in first]
+            chosen = sorted(
+                [j for j in range(len(pieces)) if steps[j] and kind != "replicated"],
+                key=lambda j: -steps[j],
             )
-            if mesh.coordinates(chosen) != {device: place[k] for device, place in places.items()}:
-                return None
-            found.append(tuple(chosen))
+            joined = _joined(mesh, [pieces[j] for j in chosen])
+            if kind != "replicated":
+                along = sum(
+                    [index * steps[j] for j, index in enumerate(np.indices(numbers.shape))],
+                    np.zeros(numbers.shape, int),
+                )
+                if places[k][origin] or not np.array_equal(along, places[k][numbers]):
+                    return None
+                if math.prod([mesh.size(part) for part in joined]) != self.tiles[k]:
+                    return None
+            found.append(tuple(joined))
         return tuple(found)
-
-
-def _next(
-    pieces: Sequence[AxisPart], piece: AxisPart, numbers: dict[AxisPart, dict[int, int]]
-) -> int:
-    """Return the device that is one step along a piece, and at 0 along the others."""
-    wanted = {one: int(one == piece) for one in pieces}
-    return next(
-        device
-        for device in numbers[piece]
-        if all(numbers[one][device] == n for one, n in wanted.items())
-    )
 
 
 def _joined(mesh: Mesh, pieces: Sequence[AxisPart]) -> list[AxisPart]:
@@ -326,7 +354,7 @@ def mesh_pieces(mesh: Mesh, pieces: Sequence[AxisPart], axes: Sequence[AxisPart]
     return found
 
 
-def _steps(found: np.ndarray[Any, Any]) -> list[tuple[int, int]] | None:
+def mixed_radix(found: np.ndarray[Any, Any]) -> list[tuple[int, int]] | None:
     """Return (size, step) of each dimension that an array of numbers runs through, slowest first.
 
     None if the steps are uneven.
@@ -340,7 +368,13 @@ def _steps(found: np.ndarray[Any, Any]) -> list[tuple[int, int]] | None:
             return None
         dimensions.insert(0, (run, step))
         rest = rest.reshape(-1, run)[:, 0]
-    return dimensions
+    counted = sum(
+        [
+            i * step
+            for i, (_, step) in zip(np.indices([n for n, _ in dimensions]), dimensions, strict=True)
+        ]
+    )
+    return dimensions if np.array_equal(np.ravel(counted) + found[0], found) else None
 
 
 def _prime_parts(name: str, size: int) -> list[list[AxisPart]]:
@@ -359,85 +393,3 @@ def _prime_parts(name: str, size: int) -> list[list[AxisPart]]:
             before *= prime
         found.append(parts)
     return found
-
-
-# -- Shardy's --------------------------------------------------------------------------------------
-_VALUE = re.compile(r"<@([\w$.\-]+|\"[^\"]*\")\s*,\s*\[((?:[^\[\]]|\[[^\]]*\])*)\]([^<>]*)>")
-_DIMENSION = re.compile(r"\{([^{}]*)\}(?:p(\d+))?")
-_NAMED = re.compile(r"(replicated|unreduced)\s*=\s*(\w*)\s*\{([^{}]*)\}")
-_COMBINERS: Final = {"max": "maximum", "min": "minimum"}
-
-
-@dataclass(frozen=True)
-class AxisSharding:
-    """One sharding of Shardy: `<@mesh, [{"x"}, {"y", ?}p1], replicated={"z"}>`.
-
-    Attributes
-    ----------
-    mesh : str
-        Name of the mesh.
-    dimensions : tuple of tuple of AxisPart
-        The axes of each dimension, from major to minor.
-    open : tuple of bool
-        True for a dimension to which propagation may add axes.
-    priorities : tuple of (int or None)
-        The priority of each dimension.
-    replicated, unreduced : tuple of AxisPart
-        Axes over which every device has a copy, or a term of an unfinished reduction.
-    reduction : str
-        The operation that combines the terms: "" for a sum, max or min.
-    """
-
-    mesh: str
-    dimensions: tuple[tuple[AxisPart, ...], ...]
-    open: tuple[bool, ...] = ()
-    priorities: tuple[int | None, ...] = ()
-    replicated: tuple[AxisPart, ...] = ()
-    unreduced: tuple[AxisPart, ...] = ()
-    reduction: str = ""
-
-    @classmethod
-    def read_all(cls, text: str) -> list[AxisSharding]:
-        """Return every sharding in a text.
-
-        The text has `#sdy.sharding<...>`, or several in `#sdy.sharding_per_value<[...]>`.
-        """
-        found = []
-        for name, dimensions, rest in _VALUE.findall(text):
-            listed = _DIMENSION.findall(dimensions)
-            others = {key: (how, read_axis_parts(axes)) for key, how, axes in _NAMED.findall(rest)}
-            reduction, unreduced = others.get("unreduced", ("", ()))
-            found.append(
-                cls(
-                    name.strip('"'),
-                    tuple([read_axis_parts(axes) for axes, _ in listed]),
-                    tuple(["?" in axes for axes, _ in listed]),
-                    tuple([int(priority) if priority else None for _, priority in listed]),
-                    others.get("replicated", ("", ()))[1],
-                    unreduced,
-                    reduction if reduction in _COMBINERS else "",
-                )
-            )
-        return found
-
-    def __str__(self) -> str:
-        shown = []
-        for axes, is_open, priority in zip(
-            self.dimensions, self.open, self.priorities, strict=True
-        ):
-            inner = [*map(str, axes), *(["?"] if is_open else [])]
-            shown.append(
-                "{" + ", ".join(inner) + "}" + (f"p{priority}" if priority is not None else "")
-            )
-        named = (("replicated=", self.replicated), (f"unreduced={self.reduction}", self.unreduced))
-        rest = [f"{key}{{{', '.join(map(str, axes))}}}" for key, axes in named if axes]
-        return ", ".join([f"<@{self.mesh}, [{', '.join(shown)}]", *rest]) + ">"
-
-    @property
-    def combiner(self) -> str:
-        """The opcode that combines two terms of an unreduced value."""
-        return _COMBINERS.get(self.reduction, "add")
-
-    def tiles(self, mesh: Mesh) -> Sharding:
-        """Return the equivalent tiled sharding. KeyError if the mesh lacks an axis."""
-        return Sharding.of_axes(mesh, self.dimensions, unreduced=self.unreduced)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.analysis.manual_regions import meshes_of
+from xla_explorer.hlo.attributes.axis_sharding import AxisSharding
 from xla_explorer.hlo.attributes.dictionary_text import frontend_attribute_values
-from xla_explorer.hlo.attributes.sharding import AxisSharding, Sharding
+from xla_explorer.hlo.attributes.sharding import Sharding
 from xla_explorer.hlo.instruction import HloInstruction
 
 

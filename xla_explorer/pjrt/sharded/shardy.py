@@ -11,8 +11,9 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from xla_explorer.hlo.attributes.axis_sharding import AxisSharding
 from xla_explorer.hlo.attributes.mesh import Mesh
-from xla_explorer.hlo.attributes.sharding import AxisSharding, Sharding
+from xla_explorer.hlo.attributes.sharding import Sharding
 from xla_explorer.pjrt.callbacks import CALLBACK, call_on_parts
 
 _PIPELINE = "builtin.module(sdy-propagation-pipeline)"

@@ -18,9 +18,10 @@ from xla_explorer.compiler.rewriting.removal import remove_if_dead
 from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.analysis.manual_regions import meshes_of
 from xla_explorer.hlo.attributes import attributes_of
+from xla_explorer.hlo.attributes.axis_sharding import AxisSharding
 from xla_explorer.hlo.attributes.dictionary_text import frontend_attribute_values
 from xla_explorer.hlo.attributes.mesh import AxisPart, Mesh, read_axis_parts
-from xla_explorer.hlo.attributes.sharding import AxisSharding, Sharding
+from xla_explorer.hlo.attributes.sharding import Sharding
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from xla_explorer.hlo.attributes.axis_sharding import AxisSharding
 from xla_explorer.hlo.attributes.mesh import Mesh
-from xla_explorer.hlo.attributes.sharding import AxisSharding
 
 
 def sharding_text(meshes: dict[str, str], text: str) -> str | None:
