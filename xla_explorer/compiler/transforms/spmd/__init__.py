@@ -7,3 +7,4 @@ import pkgutil
 
 for _found in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_found.name}")
+importlib.import_module("xla_explorer.compiler.spmd.partitioning.spmd_partitioning")

@@ -1,0 +1,1 @@
+"""Programs of several devices: propagation of shardings, and the partitioner."""

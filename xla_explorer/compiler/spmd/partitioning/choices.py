@@ -1,0 +1,57 @@
+"""Records of what the partitioner decided, with the alternatives and their costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One way that was possible.
+
+    Attributes
+    ----------
+    name : str
+        Such as `all-to-all, slice` or `contracting`.
+    sent : float
+        Bytes that one device sends.
+    peak : int
+        The most bytes of one value that a device holds on this way.
+    flops : int
+        Operations of one device, if the ways differ in them.
+    refusal : str
+        Why the way is closed, or "".
+    """
+
+    name: str
+    sent: float
+    peak: int = 0
+    flops: int = 0
+    refusal: str = ""
+
+
+@dataclass(frozen=True)
+class PartitionChoice:
+    """A decision about one instruction of the global program.
+
+    Attributes
+    ----------
+    instruction : HloInstruction
+        Of the global program.
+    kind : str
+        reshard, dot-strategy, gather-method, scatter-method, halo, ...
+    chosen : str
+        Name of the chosen alternative.
+    alternatives : tuple of Alternative
+        The ways that were compared, the chosen one included.
+    notes : tuple of str
+        Such as the shardings between which a value is moved.
+    """
+
+    instruction: HloInstruction
+    kind: str
+    chosen: str
+    alternatives: tuple[Alternative, ...]
+    notes: tuple[str, ...] = ()

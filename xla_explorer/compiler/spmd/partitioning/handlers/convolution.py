@@ -1,0 +1,250 @@
+"""Convolution: batch and features as in a dot, spatial dimensions by halo exchange.
+
+A kernel that is split along spatial dimensions (gradients of weights) contracts over them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xla_explorer.compiler.spmd.partitioning.choices import Alternative
+from xla_explorer.compiler.spmd.partitioning.device_axes import Tiling
+from xla_explorer.compiler.spmd.partitioning.factors import Assignment, Factor, FactorTable
+from xla_explorer.compiler.spmd.partitioning.halo import masked
+from xla_explorer.compiler.spmd.partitioning.handlers.dot import described, sent_by, xla_assignment
+from xla_explorer.compiler.spmd.partitioning.handlers.ranges import (
+    Starts,
+    halo_bytes,
+    range_of,
+)
+from xla_explorer.compiler.spmd.partitioning.handlers.windows import is_trivial, under_windows
+from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner, handles
+from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, Value
+from xla_explorer.hlo.attributes.values import (
+    ConvolutionDimensionNumbers,
+    Window,
+    WindowDimension,
+)
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """A convolution's factors. spatial: for each window dimension, the kind of its factor."""
+
+    i: HloInstruction
+    labels: ConvolutionDimensionNumbers
+    windows: tuple[WindowDimension, ...]
+    factors: tuple[Factor, ...]
+    even: tuple[bool, ...]
+    spatial: tuple[str, ...]
+
+
+@handles("convolution")
+def convolution(p: Partitioner, i: HloInstruction) -> Value:
+    """Choose axes for each factor, fetch halos, and convolve the parts."""
+    values = [p.value(o) for o in i.operands]
+    wanted = p.wanted(i)
+    plan = _plan(p, i, values, wanted)
+    tilings = [Tiling(v.tiling.dims, wanted.manual) for v in values]
+    table = FactorTable(p.axes, plan.factors, [*tilings, wanted])
+    chosen = _chosen(p, plan, table, values, wanted)
+    return _written(p, plan, chosen, values, wanted)
+
+
+def _plan(
+    p: Partitioner, i: HloInstruction, values: Sequence[ShardedValue], wanted: Tiling
+) -> _Plan:
+    labels: ConvolutionDimensionNumbers = i.attributes["dim_labels"]
+    lhs, rhs = values[0].dims, values[1].dims
+    features = int(i.attributes.value("feature_group_count"))
+    batches = int(i.attributes.value("batch_group_count"))
+    factors: list[Factor] = []
+    even: list[bool] = []
+
+    def add(
+        size: int, dims: tuple[int | None, int | None, int | None], divides: bool = False
+    ) -> None:
+        factors.append(Factor(size, dims))
+        even.append(divides)
+
+    if batches == 1:
+        add(lhs[labels.input_batch], (labels.input_batch, None, labels.output_batch))
+    else:
+        add(
+            batches, (labels.input_batch, labels.kernel_output_feature, labels.output_feature), True
+        )
+    if features == 1:
+        add(lhs[labels.input_feature], (labels.input_feature, labels.kernel_input_feature, None))
+    else:
+        add(
+            features,
+            (labels.input_feature, labels.kernel_output_feature, labels.output_feature),
+            True,
+        )
+    if features == batches == 1:
+        add(
+            rhs[labels.kernel_output_feature],
+            (None, labels.kernel_output_feature, labels.output_feature),
+        )
+    windows: tuple[WindowDimension, ...] = i.attributes.value("window").dimensions or tuple(
+        [WindowDimension(1) for _ in labels.input_spatial]
+    )
+    spatial = []
+    for a, b, c, w in zip(
+        labels.input_spatial, labels.kernel_spatial, labels.output_spatial, windows, strict=True
+    ):
+        kind = _kind(w, values, wanted, (a, b, c))
+        spatial.append(kind)
+        if kind == "contracted":
+            add(w.size, (a, b, None))
+        elif kind == "result":
+            add(i.shape.dimensions[c], (a, None, c))
+    return _Plan(i, labels, windows, tuple(factors), tuple(even), tuple(spatial))
+
+
+def _kind(
+    w: WindowDimension,
+    values: Sequence[ShardedValue],
+    wanted: Tiling,
+    dims: tuple[int, int, int],
+) -> str:
+    """Return the factor of a window dimension: contracted, of the result, or whole."""
+    a, b, c = dims
+    if w.base_dilation != 1 and not is_trivial(w._replace(base_dilation=1)):
+        return "dilated" if not values[1].tiling.dims[b] or w.base_dilation != 1 else "contracted"
+    if values[1].tiling.dims[b] and not wanted.dims[c] and not w.window_reversal:
+        return "contracted"
+    large = w.size > values[0].dims[a] // 2 and values[0].tiling.dims[a] and not wanted.dims[c]
+    if large and w.size > 1 and not w.window_reversal:
+        return "contracted"
+    return "result"
+
+
+def _ranges(p: Partitioner, plan: _Plan, chosen: Assignment) -> dict[int, tuple[Starts, int]]:
+    """Return, for each split spatial dimension of the left operand, the range of each shard."""
+    found: dict[int, tuple[Starts, int]] = {}
+    result = chosen.tiling(2, plan.i.shape.rank)
+    kernel = chosen.tiling(1, plan.i.operands[1].shape.rank)
+    for k, w in enumerate(plan.windows):
+        a, b, c = [
+            numbers[k]
+            for numbers in (
+                plan.labels.input_spatial,
+                plan.labels.kernel_spatial,
+                plan.labels.output_spatial,
+            )
+        ]
+        if plan.spatial[k] == "result" and result.dims[c] and not is_trivial(w):
+            own = p.axes.local(plan.i.shape.dimensions, result)[c]
+            found[a] = under_windows(w, own)
+        elif plan.spatial[k] == "contracted" and kernel.dims[b]:
+            own = p.axes.local(plan.i.operands[1].shape.dimensions, kernel)[b]
+            found[a] = _under_kernel(w, own, plan.i.shape.dimensions[c])
+    return found
+
+
+def _under_kernel(w: WindowDimension, own: int, outputs: int) -> tuple[Starts, int]:
+    """Return the range of the base that each part of a split kernel meets."""
+    step, low = own * w.window_dilation, w.padding_low
+    return (
+        (lambda k: k * step - low),
+        (outputs - 1) * w.stride + (own - 1) * w.window_dilation + 1,
+    )
+
+
+def _allowed(p: Partitioner, plan: _Plan, chosen: Assignment) -> bool:
+    return all(
+        not divides or factor.size % p.axes.tiles(axes) == 0
+        for factor, axes, divides in zip(plan.factors, chosen.axes, plan.even, strict=True)
+    )
+
+
+def _work(p: Partitioner, plan: _Plan, chosen: Assignment) -> int:
+    """Return one device's products: of the result's elements and the kernel's per output."""
+    result = p.axes.local(plan.i.shape.dimensions, chosen.tiling(2, plan.i.shape.rank))
+    kernel_rank = plan.i.operands[1].shape.rank
+    kernel = p.axes.local(plan.i.operands[1].shape.dimensions, chosen.tiling(1, kernel_rank))
+    inner = [n for d, n in enumerate(kernel) if d != plan.labels.kernel_output_feature]
+    return math.prod(result) * math.prod(inner)
+
+
+def _chosen(
+    p: Partitioner,
+    plan: _Plan,
+    table: FactorTable,
+    values: Sequence[ShardedValue],
+    wanted: Tiling,
+) -> Assignment:
+    usual = xla_assignment(p, table)
+    candidates = dict.fromkeys([usual, *table.candidates()])
+    allowed = [a for a in candidates if _allowed(p, plan, a)]
+    if usual not in allowed:
+        usual = min(allowed, key=lambda a: _work(p, plan, a))
+    most = _work(p, plan, usual)
+
+    def sent(a: Assignment) -> float:
+        found = sent_by(p, plan.i.shape, values, a, wanted)
+        tiling = a.tiling(0, values[0].shape.rank)
+        for dim, (starts, length) in _ranges(p, plan, a).items():
+            found += halo_bytes(p, values[0], tiling, dim, starts, length)
+        return found
+
+    costs = {a: sent(a) for a in allowed}
+    best = usual
+    if p.cheapest:
+        best = min(
+            [a for a in costs if _work(p, plan, a) <= most], key=lambda a: (costs[a], a != usual)
+        )
+    if any(costs.values()):
+        p.choose(
+            "convolution-strategy",
+            described(p, best),
+            [
+                Alternative(described(p, a), c, 0, 2 * _work(p, plan, a))
+                for a, c in sorted(costs.items(), key=lambda entry: entry[1])[:8]
+            ],
+        )
+    return best
+
+
+def _written(
+    p: Partitioner,
+    plan: _Plan,
+    chosen: Assignment,
+    values: Sequence[ShardedValue],
+    wanted: Tiling,
+) -> Value:
+    i, labels = plan.i, plan.labels
+    lhs = p.to(values[0], chosen.tiling(0, i.operands[0].shape.rank))
+    rhs = p.to(values[1], chosen.tiling(1, i.operands[1].shape.rank))
+    zero = p.w.zero(lhs.local)
+    ranges = _ranges(p, plan, chosen)
+    inner = [d for d in range(lhs.shape.rank) if d not in ranges and d != labels.input_batch]
+    x = masked(p.w, lhs, zero, inner)
+    for d, (starts, length) in ranges.items():
+        part = ShardedValue(x, lhs.shape, lhs.tiling)
+        x = range_of(p, part, d, lhs.tiling.dims[d], starts, length, zero)
+    kernel_inner = [d for d in range(rhs.shape.rank) if d != labels.kernel_output_feature]
+    y = masked(p.w, rhs, p.w.zero(rhs.local), kernel_inner)
+    windows = []
+    for k, w in enumerate(plan.windows):
+        if labels.input_spatial[k] in ranges:
+            size = y.shape.dimensions[labels.kernel_spatial[k]]
+            w = w._replace(padding_low=0, padding_high=0, size=size)
+        windows.append(w)
+    changes: dict[str, Any] = {"window": Window(tuple(windows))}
+    for name, index in (("batch_group_count", 0), ("feature_group_count", 1)):
+        count = int(i.attributes.value(name))
+        if count > 1:
+            changes[name] = count // p.axes.tiles(chosen.axes[index])
+    result = chosen.tiling(2, i.shape.rank)
+    local = p.w.copied(i, [x, y], p.local_shape(i.shape, result), **changes)
+    value = p.made(local, i.shape, result)
+    if not chosen.partial:
+        return value
+    add = p.run.state.combiner("add", i.shape.element_type)
+    return p.all_reduced(value, chosen.partial, add, wanted)

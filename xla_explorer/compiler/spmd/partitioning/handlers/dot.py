@@ -1,0 +1,164 @@
+"""Dot: axes are assigned to batch, free and contracted factors; contraction needs an all-reduce.
+
+Source: xla/service/spmd/dot_handler.cc (the order of the policy `xla`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_explorer.compiler.spmd.partitioning.choices import Alternative
+from xla_explorer.compiler.spmd.partitioning.device_axes import Tiling
+from xla_explorer.compiler.spmd.partitioning.factors import Assignment, Factor, FactorTable
+from xla_explorer.compiler.spmd.partitioning.halo import masked
+from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner, handles
+from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, Value
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.shape import Shape
+
+
+@handles("dot")
+def dot(p: Partitioner, i: HloInstruction) -> Value:
+    """Multiply the parts that one assignment of axes gives each operand."""
+    factors = dot_factors(i)
+    values = [p.value(o) for o in i.operands]
+    return contracted(p, i, values, factors, p.wanted(i))
+
+
+def dot_factors(i: HloInstruction) -> list[Factor]:
+    """Return the factors of a dot: batch, contracted, left free, right free."""
+    lhs, rhs = [o.shape.dimensions for o in i.operands[:2]]
+    found = []
+    left, right = i.attributes.value("lhs_batch_dims"), i.attributes.value("rhs_batch_dims")
+    for k, (a, b) in enumerate(zip(left, right, strict=True)):
+        found.append(Factor(lhs[a], (a, b, k)))
+    inner = list(
+        zip(
+            i.attributes.value("lhs_contracting_dims"),
+            i.attributes.value("rhs_contracting_dims"),
+            strict=True,
+        )
+    )
+    found += [Factor(lhs[a], (a, b, None)) for a, b in inner]
+    at = len(left)
+    for d, size in enumerate(lhs):
+        if d not in left and all(d != a for a, _ in inner):
+            found.append(Factor(size, (d, None, at)))
+            at += 1
+    for d, size in enumerate(rhs):
+        if d not in right and all(d != b for _, b in inner):
+            found.append(Factor(size, (None, d, at)))
+            at += 1
+    return found
+
+
+def contracted(
+    p: Partitioner,
+    i: HloInstruction,
+    values: Sequence[ShardedValue],
+    factors: Sequence[Factor],
+    wanted: Tiling,
+) -> Value:
+    """Partition a contraction: a sum of products over its contracted factors."""
+    tilings = [Tiling(v.tiling.dims, wanted.manual) for v in values]
+    table = FactorTable(p.axes, factors, [*tilings, wanted])
+    chosen = _chosen(p, i.shape, values, table, wanted)
+    given = [p.to(v, chosen.tiling(k, v.shape.rank)) for k, v in enumerate(values)]
+    inner = [
+        [f.dims[k] for f in factors if f.contracted and f.dims[k] is not None] for k in range(2)
+    ]
+    parts = [
+        masked(p.w, v, p.w.zero(v.local), [d for d in dims if d is not None])
+        for v, dims in zip(given, inner, strict=True)
+    ]
+    result = chosen.tiling(len(values), i.shape.rank)
+    local = p.w.copied(i, parts, p.local_shape(i.shape, result))
+    value = p.made(local, i.shape, result)
+    add = p.run.state.combiner("add", i.shape.element_type) if chosen.partial else None
+    return value if add is None else p.all_reduced(value, chosen.partial, add, wanted)
+
+
+def _chosen(
+    p: Partitioner,
+    shape: Shape,
+    values: Sequence[ShardedValue],
+    table: FactorTable,
+    wanted: Tiling,
+) -> Assignment:
+    """Return the assignment of the policy, and record the alternatives."""
+    usual = xla_assignment(p, table)
+    most = usual.work(p.axes)
+    costs: dict[Assignment, float] = {}
+    for found in [usual, *table.candidates()]:
+        if found not in costs:
+            costs[found] = sent_by(p, shape, values, found, wanted)
+    best = usual
+    if p.cheapest:
+        best = min(
+            [a for a in costs if a.work(p.axes) <= most],
+            key=lambda a: (costs[a], a.work(p.axes), a != usual),
+        )
+    if any(costs.values()):
+        p.choose(
+            "dot-strategy",
+            described(p, best),
+            [
+                Alternative(
+                    described(p, a),
+                    cost,
+                    p.local_shape(shape, a.tiling(len(values), shape.rank)).byte_size,
+                    2 * a.work(p.axes),
+                    "" if a.work(p.axes) <= most else "more work on a device",
+                )
+                for a, cost in sorted(costs.items(), key=lambda entry: entry[1])[:8]
+            ],
+        )
+    return best
+
+
+def sent_by(
+    p: Partitioner,
+    shape: Shape,
+    values: Sequence[ShardedValue],
+    chosen: Assignment,
+    wanted: Tiling,
+) -> float:
+    """Return the bytes that a device sends if an assignment is chosen."""
+    sent = sum([p.cost(v, chosen.tiling(k, v.shape.rank)) for k, v in enumerate(values)])
+    result = chosen.tiling(len(values), shape.rank)
+    return sent + p.reduction_cost(shape, result, chosen.partial, wanted)
+
+
+def xla_assignment(p: Partitioner, table: FactorTable) -> Assignment:
+    """Return XLA's choice: batch, free, then contracted factors on which two arrays agree.
+
+    Axes on which no two arrays agree follow the result.
+    """
+    chosen: dict[int, int | None] = {}
+    for k, where in table.places.items():
+        left, right, out = where.get(0), where.get(1), where.get(2)
+        if left is not None and left == right:
+            chosen[k] = left
+        elif out is not None and out in (left, right):
+            chosen[k] = out
+        else:
+            chosen[k] = out
+    return table.of(chosen)
+
+
+def described(p: Partitioner, chosen: Assignment) -> str:
+    """Return an assignment in words: which kind of factor is split how often."""
+    found = []
+    for factor, axes in zip(chosen.factors, chosen.axes, strict=True):
+        if axes:
+            kind = (
+                "contracting"
+                if factor.contracted
+                else "batch"
+                if None not in factor.dims
+                else "left free"
+                if factor.dims[0] is not None
+                else "right free"
+            )
+            found.append(f"{kind} by {p.axes.tiles(axes)}")
+    return ", ".join(found) or "not split"

@@ -1,0 +1,215 @@
+"""Reshape: shardings are carried through the factors that both shapes share."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from xla_explorer.compiler.spmd.partitioning.choices import Alternative
+from xla_explorer.compiler.spmd.partitioning.device_axes import Axes, DeviceAxes, Tiling
+from xla_explorer.compiler.spmd.partitioning.halo import exchange
+from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner, handles
+from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, Value
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+@handles("reshape", "bitcast", "dynamic-reshape")
+def reshape(p: Partitioner, i: HloInstruction) -> Value:
+    """Reshape the parts: by the tiling that costs the fewest bytes before and after."""
+    value, wanted = p.value(i.operands[0]), p.wanted(i)
+    old, new = value.dims, i.shape.dimensions
+    uneven = _by_shift(p, i, value, wanted)
+    if uneven is not None:
+        return uneven
+    back = carried(p.axes, new, old, wanted)
+    sources = dict.fromkeys(
+        [
+            back,
+            *[
+                carried(p.axes, new, old, carried(p.axes, old, new, v.tiling))
+                for v in p.versions(value)
+            ],
+        ]
+    )
+    costs = {}
+    for source in sources:
+        result = carried(p.axes, old, new, source)
+        costs[source] = p.cost(value, source) + p.path(i.shape, result, wanted).sent
+    best = min(costs, key=lambda s: (costs[s], s != back))
+    if not p.cheapest and carried(p.axes, old, new, back) == wanted:
+        best = back
+    if any(costs.values()):
+        p.choose(
+            "reshape-sharding",
+            str(p.axes.sharding(best)),
+            [Alternative(str(p.axes.sharding(s)), c) for s, c in costs.items()],
+        )
+    given = p.to(value, best)
+    result = carried(p.axes, old, new, best)
+    local = p.w.copied(i, [given.local], p.local_shape(i.shape, result))
+    return p.made(local, i.shape, result)
+
+
+def segments(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int], list[int]]]:
+    """Return the groups of dimensions with equal products, in order."""
+    found: list[tuple[list[int], list[int]]] = []
+    a = b = 0
+    while a < len(old) or b < len(new):
+        left: list[int] = []
+        right: list[int] = []
+        m = n = 1
+        while True:
+            if m == n and left and right:
+                break
+            if (m <= n and a < len(old)) or b >= len(new):
+                if a >= len(old):
+                    break
+                left.append(a)
+                m *= old[a]
+                a += 1
+            else:
+                right.append(b)
+                n *= new[b]
+                b += 1
+        found.append((left, right))
+    return found
+
+
+def carried(axes: DeviceAxes, old: Sequence[int], new: Sequence[int], tiling: Tiling) -> Tiling:
+    """Return the tiling of the reshaped array: the axes that a local reshape keeps."""
+    dims: list[Axes] = [()] * len(new)
+    if 0 in old:
+        return Tiling(tuple(dims), tiling.manual)
+    for left, right in segments(old, new):
+        real_left = [d for d in left if old[d] > 1]
+        real_right = [d for d in right if new[d] > 1]
+        if len(real_left) == len(real_right) == 1:
+            dims[real_right[0]] = tiling.dims[real_left[0]]
+            continue
+        found = _refined(
+            axes,
+            [old[d] for d in real_left],
+            [new[d] for d in real_right],
+            [tiling.dims[d] for d in real_left],
+        )
+        for d, some in zip(real_right, found, strict=True):
+            dims[d] = some
+    return Tiling(tuple(dims), tiling.manual)
+
+
+def _refined(
+    axes: DeviceAxes, old: Sequence[int], new: Sequence[int], given: Sequence[Axes]
+) -> list[Axes]:
+    """Return the axes of the new dimensions of one group, through the common factors."""
+    left, right = _ends(old), _ends(new)
+    ends = sorted({*left, *right})
+    if any(b % a for a, b in itertools.pairwise(ends)):
+        # Without common factors only the leading dimension can keep its axes.
+        kept = _fitting(axes, given[0] if given else (), new[0] if new else 1)
+        return [kept if k == 0 and kept == (given or [()])[0] else () for k in range(len(new))]
+    sizes = [b // a for a, b in zip([1, *ends], ends, strict=False)]
+    parts: list[Axes] = []
+    at = 0
+    for size, some in zip(old, given, strict=True):
+        rest, product = list(some), 1
+        while product < size:
+            taken, at, product = sizes[at], at + 1, product * sizes[at]
+            mine = _fitting(axes, tuple(rest), taken)
+            parts.append(mine)
+            rest = rest[len(mine) :] if axes.tiles(mine) == taken else []
+    found: list[Axes] = []
+    at = 0
+    for size in new:
+        mine, product, full = (), 1, True
+        while product < size:
+            if full:
+                mine = (*mine, *parts[at])
+                full = axes.tiles(parts[at]) == sizes[at]
+            product *= sizes[at]
+            at += 1
+        found.append(mine)
+    return found
+
+
+def _ends(sizes: Sequence[int]) -> list[int]:
+    found, product = [], 1
+    for size in sizes:
+        product *= size
+        found.append(product)
+    return found
+
+
+def _fitting(axes: DeviceAxes, given: Axes, size: int) -> Axes:
+    """Return the leading axes whose tiles divide a size."""
+    for length in range(len(given), -1, -1):
+        if size % axes.tiles(given[:length]) == 0:
+            return given[:length]
+    return ()
+
+
+def _by_shift(
+    p: Partitioner, i: HloInstruction, value: ShardedValue, wanted: Tiling
+) -> Value | None:
+    """Reshape uneven shards of a leading dimension by a shift; None if they are even."""
+    old, new = value.dims, i.shape.dimensions
+    if 0 in old:
+        return None
+    for left, right in segments(old, new):
+        if len(left) + len(right) < 3 or not wanted.dims[right[0]]:
+            continue
+        axes = wanted.dims[right[0]]
+        others = [d for d in (*left[1:],) if value.tiling.dims[d]]
+        more = [d for d in right[1:] if wanted.dims[d]]
+        count = p.axes.tiles(axes)
+        even = old[left[0]] % count == 0 and new[right[0]] % count == 0
+        if value.tiling.dims[left[0]] != axes or others or more or even:
+            continue
+        rest = _outside(p, i, value, wanted, left, right)
+        if rest is None:
+            return None
+        return _shifted(p, i, p.to(value, rest), wanted, (left, right))
+    return None
+
+
+def _outside(
+    p: Partitioner,
+    i: HloInstruction,
+    value: ShardedValue,
+    wanted: Tiling,
+    left: Sequence[int],
+    right: Sequence[int],
+) -> Tiling | None:
+    """Return the operand's tiling if the other dimensions carry the result's exactly."""
+    new = i.shape.dimensions
+    lone = wanted.replicated(right)
+    back = carried(p.axes, new, value.dims, lone)
+    if carried(p.axes, value.dims, new, back) != lone:
+        return None
+    return back.with_dim(left[0], wanted.dims[right[0]])
+
+
+def _shifted(
+    p: Partitioner,
+    i: HloInstruction,
+    value: ShardedValue,
+    wanted: Tiling,
+    group: tuple[list[int], list[int]],
+) -> Value:
+    left, right = group
+    local, result = list(value.local.shape.dimensions), p.axes.local(i.shape.dimensions, wanted)
+    first, last = left[0], left[-1]
+    flat, wanted_flat = 1, 1
+    for d in left:
+        flat *= local[d]
+    for d in right:
+        wanted_flat *= result[d]
+    joined = p.w.reshape(value.local, [*local[:first], flat, *local[last + 1 :]])
+    axes = wanted.dims[right[0]]
+    count = p.axes.tiles(axes)
+    dims = list(joined.shape.dimensions)
+    tiling = Tiling(tuple([axes if d == first else () for d in range(len(dims))]), wanted.manual)
+    dims[first] = flat * count
+    pseudo = ShardedValue(joined, value.shape.with_dimensions(dims), tiling)
+    starts = [k * wanted_flat for k in range(count)]
+    found = exchange(p.w, pseudo, first, starts, wanted_flat, p.w.zero(joined))
+    return p.made(p.w.reshape(found, result), i.shape, wanted)

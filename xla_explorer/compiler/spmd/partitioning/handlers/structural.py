@@ -1,0 +1,136 @@
+"""Parameters, constants, tuples and other instructions without arithmetic."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xla_explorer.compiler.spmd.partitioning.device_axes import Tiling
+from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner, handles
+from xla_explorer.compiler.spmd.partitioning.resharding import matched_pairs, tiles_of
+from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, Value
+from xla_explorer.compiler.spmd.partitioning.shardings import TilingTree, tree_map
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.literal import literal_from_array
+from xla_explorer.hlo.opcodes import CONSTANT
+from xla_explorer.hlo.shape import Shape, array_shape, tuple_shape
+
+
+@handles("parameter")
+def parameter(p: Partitioner, i: HloInstruction) -> Value:
+    """Return the parameter, whose caller passes one device's part."""
+    tree = p.wanted_tree(i)
+    local = p.target.add_parameter(i.parameter_number, local_tree(p, i.shape, tree), i.name)
+    local.metadata = i.metadata
+    if p.run.annotations.has(i) and "sharding" in i.attributes:
+        p.target.set_attributes(
+            local, local.attributes.with_values(sharding=i.attributes["sharding"])
+        )
+    exact = iter(p.run.annotations.exact(i))
+
+    def arranged(value: Value) -> Value:
+        if isinstance(value, list):
+            return [arranged(part) for part in value]
+        own = next(exact)
+        if own is None or own.kind != "tiled":
+            return value
+        held = [(*own.place(device), 0) for device in range(p.axes.count)]
+        pairs = matched_pairs(held, tiles_of(p.axes, value.tiling))
+        return p.made(p.w.permute(value.local, pairs), value.shape, value.tiling)
+
+    return arranged(parts_of(p, local, i.shape, tree))
+
+
+def local_tree(p: Partitioner, shape: Shape, tree: TilingTree) -> Shape:
+    """Return the shape of one device's part of a value of any shape."""
+    return tree_map(
+        lambda s, t: (
+            array_shape(s.element_type, p.axes.local(s.dimensions, t), s.layout)
+            if s.is_array
+            else s
+        ),
+        shape,
+        tree,
+    )
+
+
+def parts_of(p: Partitioner, local: HloInstruction, shape: Shape, tree: TilingTree) -> Value:
+    """Return the arrays of a partitioned value of any shape."""
+    if isinstance(tree, Tiling):
+        return ShardedValue(local, shape, tree)
+    return [
+        parts_of(p, p.w.element(local, k), part, inner)
+        for k, (part, inner) in enumerate(zip(shape.tuple_shapes, tree, strict=True))
+    ]
+
+
+def packed(p: Partitioner, value: Value, tree: TilingTree) -> HloInstruction:
+    """Return one instruction with all parts of a value, resharded to the given tilings."""
+    if isinstance(value, ShardedValue):
+        assert isinstance(tree, Tiling)
+        return p.to(value, tree).local if value.shape.is_array else value.local
+    assert isinstance(tree, list)
+    parts = [packed(p, part, inner) for part, inner in zip(value, tree, strict=True)]
+    return p.w.add("tuple", parts, tuple_shape([part.shape for part in parts]))
+
+
+@handles("constant")
+def constant(p: Partitioner, i: HloInstruction) -> Value:
+    """Return the whole constant, or the part of one whose elements are equal."""
+    if not i.shape.is_array:
+        return plain(p, i)
+    tiling = p.wanted(i)
+    array = i.literal.array
+    first = array.flat[:1]
+    if array.size and not tiling.is_replicated and array.tobytes() == first.tobytes() * array.size:
+        sizes = p.axes.local(i.shape.dimensions, tiling)
+        part = np.broadcast_to(first.reshape(()), sizes).copy()
+        literal = literal_from_array(part, array_shape(i.shape.element_type, sizes))
+        return p.made(p.target.add(CONSTANT, literal.shape, payload=literal), i.shape, tiling)
+    whole = p.w.copied(i, [], i.shape)
+    value = p.made(whole, i.shape, p.axes.unsplit(i.shape.rank, tiling.manual))
+    return p.to(value, tiling)
+
+
+@handles("tuple")
+def make_tuple(p: Partitioner, i: HloInstruction) -> Value:
+    """Return the list of the elements."""
+    found: list[Value] = []
+    tree = p.wanted_tree(i) if p.run.annotations.has(i) and not p.cheapest else None
+    for k, operand in enumerate(i.operands):
+        value = p.values[operand]
+        if isinstance(value, ShardedValue) and isinstance(tree, list) and value.shape.is_array:
+            want = tree[k]
+            assert isinstance(want, Tiling)
+            value = p.to(value, want)
+        found.append(value)
+    return found
+
+
+@handles("get-tuple-element")
+def element(p: Partitioner, i: HloInstruction) -> Value:
+    """Return an element of a tuple."""
+    found = p.values[i.operands[0]]
+    assert isinstance(found, list)
+    return found[int(i.attributes["index"])]
+
+
+@handles("opt-barrier")
+def barrier(p: Partitioner, i: HloInstruction) -> Value:
+    """Return the values behind a barrier."""
+    tree = p.wanted_tree(i)
+    local = packed(p, p.values[i.operands[0]], tree)
+    made = p.w.copied(i, [local], local.shape)
+    return parts_of(p, made, i.shape, tree)
+
+
+@handles("after-all", "add-dependency", "partition-id", "replica-id", "get-dimension-size")
+def plain(p: Partitioner, i: HloInstruction) -> Value:
+    """Return the same instruction: its value does not depend on shardings."""
+    operands = []
+    for o in i.operands:
+        value = p.value(o)
+        whole = p.axes.unsplit(value.shape.rank, value.tiling.manual)
+        operands.append(p.to(value, whole).local if value.shape.is_array else value.local)
+    local = p.w.copied(i, operands, i.shape)
+    manual = p.wanted(i).manual if i.shape.is_array else frozenset[int]()
+    return ShardedValue(local, i.shape, p.axes.unsplit(i.shape.rank, manual))

@@ -1,0 +1,138 @@
+"""Reduce-window and select-and-scatter: each device gets the elements under its windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_explorer.compiler.spmd.partitioning.device_axes import Tiling
+from xla_explorer.compiler.spmd.partitioning.handlers.ranges import (
+    Starts,
+    range_of,
+    result_tilings,
+    source_for,
+)
+from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner, handles
+from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, Value
+from xla_explorer.compiler.spmd.partitioning.whole_dims import applied, first_tiling, moved_away
+from xla_explorer.hlo.attributes.values import Window, WindowDimension
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+def window_of(i: HloInstruction, rank: int) -> tuple[WindowDimension, ...]:
+    """Return the window's dimensions; an operation without a window has windows of one element."""
+    window: Window = i.attributes.value("window")
+    return window.dimensions or (WindowDimension(1),) * rank
+
+
+def is_trivial(window: WindowDimension) -> bool:
+    """Return True if element k of the result depends on element k of the operand only."""
+    return (
+        window.size == window.stride == window.base_dilation == 1
+        and window.padding_low == window.padding_high == 0
+    )
+
+
+def under_windows(window: WindowDimension, own: int) -> tuple[Starts, int]:
+    """Return the range of the base under `own` windows of each shard."""
+    reach = (window.size - 1) * window.window_dilation + 1
+    step, low = own * window.stride, window.padding_low
+    return (lambda k: k * step - low), (own - 1) * window.stride + reach
+
+
+@handles("reduce-window")
+def reduce_window(p: Partitioner, i: HloInstruction) -> Value:
+    """Fetch the halo, filled with the initial value, and reduce the windows of each part."""
+    count = len(i.operands) // 2
+    values = [p.value(o) for o in i.operands[:count]]
+    windows = window_of(i, values[0].shape.rank)
+    shape = i.shape.tuple_shapes[0] if i.shape.is_tuple else i.shape
+    dilated = [d for d, w in enumerate(windows) if w.base_dilation != 1]
+    tiling = moved_away(p.axes, shape.dimensions, first_tiling(p, i), dilated)
+    if p.cheapest and not i.shape.is_tuple:
+        candidates = [
+            moved_away(p.axes, shape.dimensions, t, dilated) for t in result_tilings(p, i, values)
+        ]
+        wanted = first_tiling(p, i)
+        tiling = min(
+            candidates,
+            key=lambda t: (
+                source_for(p, values[0], t, _ranges(p, shape.dimensions, windows, t))[1]
+                + p.path(i.shape, t, wanted).sent
+            ),
+        )
+    ranges = _ranges(p, shape.dimensions, windows, tiling)
+    inits = [p.to(p.value(o), p.axes.unsplit(0, tiling.manual)).local for o in i.operands[count:]]
+    operands = []
+    for v, fill in zip(values, inits, strict=True):
+        given = p.to(v, source_for(p, v, tiling, ranges)[0])
+        operands.append(windowed(p, given, tiling, ranges, fill))
+    local = tuple(
+        [
+            w._replace(padding_low=0, padding_high=0) if d in ranges else w
+            for d, w in enumerate(windows)
+        ]
+    )
+    return _with_window(p, i, [*operands, *inits], tiling, Window(local))
+
+
+def _ranges(
+    p: Partitioner, sizes: Sequence[int], windows: Sequence[WindowDimension], tiling: Tiling
+) -> dict[int, tuple[Starts, int]]:
+    own = p.axes.local(sizes, tiling)
+    return {
+        d: under_windows(w, own[d])
+        for d, w in enumerate(windows)
+        if tiling.dims[d] and not is_trivial(w)
+    }
+
+
+def windowed(
+    p: Partitioner,
+    value: ShardedValue,
+    tiling: Tiling,
+    ranges: dict[int, tuple[Starts, int]],
+    fill: HloInstruction,
+) -> HloInstruction:
+    """Return the elements under a device's windows, along all dimensions."""
+    x, at = value.local, value
+    for d, (starts, length) in ranges.items():
+        x = range_of(p, at, d, tiling.dims[d], starts, length, fill)
+        at = ShardedValue(x, at.shape, at.tiling)
+    return x
+
+
+def _with_window(
+    p: Partitioner,
+    i: HloInstruction,
+    operands: Sequence[HloInstruction],
+    tiling: Tiling,
+    window: Window,
+) -> Value:
+    from xla_explorer.hlo.shape import tuple_shape
+
+    if not i.shape.is_tuple:
+        local = p.w.copied(i, operands, p.local_shape(i.shape, tiling), window=window)
+        return p.made(local, i.shape, tiling)
+    shapes = [p.local_shape(s, tiling) for s in i.shape.tuple_shapes]
+    local = p.w.copied(i, operands, tuple_shape(shapes), window=window)
+    return [
+        p.made(p.w.element(local, k), shape, tiling) for k, shape in enumerate(i.shape.tuple_shapes)
+    ]
+
+
+@handles("select-and-scatter")
+def select_and_scatter(p: Partitioner, i: HloInstruction) -> Value:
+    """Partition along dimensions whose windows lie inside the parts; others must be whole."""
+    operand, source = p.value(i.operands[0]), p.value(i.operands[1])
+    wanted, windows = p.wanted(i), window_of(i, i.shape.rank)
+
+    def is_local(d: int) -> bool:
+        count, w = p.axes.tiles(wanted.dims[d]), windows[d]
+        fits = w.size == w.stride and not w.padding_low and not w.padding_high
+        even = operand.dims[d] % (count * w.stride) == 0 and source.dims[d] % count == 0
+        return is_trivial(w) or (fits and even)
+
+    whole = [d for d in range(i.shape.rank) if wanted.dims[d] and not is_local(d)]
+    tiling = moved_away(p.axes, i.shape.dimensions, wanted.replicated(whole), [])
+    init = p.to(p.value(i.operands[2]), p.axes.unsplit(0, tiling.manual)).local
+    return applied(p, i, [p.to(operand, tiling).local, p.to(source, tiling).local, init], tiling)

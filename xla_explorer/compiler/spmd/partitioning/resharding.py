@@ -1,0 +1,104 @@
+"""Code of a reshard: the moves of a path, written as collectives and slices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_explorer.compiler.spmd.partitioning.device_axes import DeviceAxes, Tiling
+from xla_explorer.compiler.spmd.partitioning.reshard_plan import Move, ReshardPath
+from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue
+from xla_explorer.compiler.spmd.partitioning.writer import Pairs, Writer
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.shape import Shape
+
+
+def written(w: Writer, value: ShardedValue, path: ReshardPath) -> ShardedValue:
+    """Write the moves of a path; adjacent slices become one dynamic-slice."""
+    x, at, shape = value.local, value.tiling, value.shape
+    moves = list(path.moves)
+    while moves:
+        if moves[0].kind == "slice":
+            count = next((k for k, m in enumerate(moves) if m.kind != "slice"), len(moves))
+            after = moves[count - 1].result
+            x = _sliced(w, x, shape, at, after)
+            moves, at = moves[count:], after
+            continue
+        move = moves.pop(0)
+        if move.kind == "all-gather":
+            gathered = w.all_gather(x, move.dim, move.axes)
+            x = cut_to(w, gathered, w.axes.local(shape.dimensions, move.result))
+        elif move.kind == "all-to-all":
+            x = _exchanged(w, x, shape, move)
+        else:
+            x = w.permute(x, pairs_between(w.axes, at, move.result))
+        at = move.result
+    return ShardedValue(x, shape, at)
+
+
+def cut_to(w: Writer, x: HloInstruction, sizes: Sequence[int]) -> HloInstruction:
+    """Return the first elements of each dimension."""
+    return w.slice(x, {d: (0, n) for d, n in enumerate(sizes)})
+
+
+def _sliced(
+    w: Writer, x: HloInstruction, shape: Shape, at: Tiling, after: Tiling
+) -> HloInstruction:
+    """Return the part that the device has after some dimensions are split further."""
+    old, new = w.axes.local(shape.dimensions, at), w.axes.local(shape.dimensions, after)
+    starts: dict[int, Sequence[int]] = {}
+    padding: dict[int, tuple[int, int]] = {}
+    for d, axes in enumerate(after.dims):
+        more = axes[len(at.dims[d]) :]
+        if more:
+            starts[d] = [k * new[d] for k in w.axes.index(more)]
+            padding[d] = (0, w.axes.tiles(more) * new[d] - old[d])
+    return w.dynamic_slice(w.pad(x, padding), starts, {d: new[d] for d in starts})
+
+
+def _exchanged(w: Writer, x: HloInstruction, shape: Shape, move: Move) -> HloInstruction:
+    """Move axes from one dimension to another by an all-to-all."""
+    count, d, to = w.axes.tiles(move.axes), move.dim, move.to
+    after = w.axes.local(shape.dimensions, move.result)
+    x = w.pad(x, {to: (0, after[to] * count - x.shape.dimensions[to])})
+    sizes = list(x.shape.dimensions)
+    x = w.reshape(x, [*sizes[:to], count, after[to], *sizes[to + 1 :]])
+    x = w.all_to_all(x, to, move.axes)
+    # The blocks now number the devices that they come from: the major part of dimension d.
+    place = d if d < to else d + 1
+    order = [k for k in range(x.shape.rank) if k != to]
+    order.insert(order.index(place), to)
+    x = w.transpose(x, order)
+    sizes[to] = after[to]
+    sizes[d] *= count
+    return cut_to(w, w.reshape(x, sizes), after)
+
+
+def tiles_of(axes: DeviceAxes, tiling: Tiling) -> list[tuple[int, ...]]:
+    """Return, for each device, its tile and its place along manual axes."""
+    found = [axes.index(some) for some in tiling.dims]
+    found.append(axes.index(tuple(sorted(tiling.manual))))
+    return [tuple([index[device] for index in found]) for device in range(axes.count)]
+
+
+def pairs_between(axes: DeviceAxes, source: Tiling, target: Tiling) -> Pairs:
+    """Return the permutation of devices that turns one tiling into another of equal tiles."""
+    return matched_pairs(tiles_of(axes, source), tiles_of(axes, target))
+
+
+def matched_pairs(held: Sequence[tuple[int, ...]], wanted: Sequence[tuple[int, ...]]) -> Pairs:
+    """Return pairs (source, target) so that each device gets the tile that it wants.
+
+    A device that has its tile already keeps it.
+    """
+    holders: dict[tuple[int, ...], list[int]] = {}
+    takers: dict[tuple[int, ...], list[int]] = {}
+    pairs = []
+    for device, (have, want) in enumerate(zip(held, wanted, strict=True)):
+        if have == want:
+            pairs.append((device, device))
+        else:
+            holders.setdefault(have, []).append(device)
+            takers.setdefault(want, []).append(device)
+    for tile, targets in takers.items():
+        pairs += zip(holders[tile], targets, strict=True)
+    return tuple(sorted(pairs))

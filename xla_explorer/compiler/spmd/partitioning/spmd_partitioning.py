@@ -1,0 +1,72 @@
+"""The pass that turns a program with shardings into the program of one device."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.rewriting.removal import order_callees_first
+from xla_explorer.compiler.spmd.partitioning import handlers  # noqa: F401  # registers them
+from xla_explorer.compiler.spmd.partitioning.choices import PartitionChoice
+from xla_explorer.compiler.spmd.partitioning.computations import written_computation
+from xla_explorer.compiler.spmd.partitioning.device_axes import axes_for
+from xla_explorer.compiler.spmd.partitioning.partitioner import PartitionRun
+from xla_explorer.compiler.spmd.partitioning.shardings import Annotations, sharding_texts
+from xla_explorer.compiler.spmd.partitioning.writer import ModuleState
+from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
+from xla_explorer.hlo.attributes.sharding import Sharding
+from xla_explorer.hlo.module import HloModule
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class SpmdPartitioning:
+    """Partition a module by the shardings of its instructions.
+
+    num_partitions: devices; 0 takes the module's `num_partitions`. policy: `cost` (the fewest
+    bytes) or `xla` (XLA's order of choices).
+    """
+
+    name: ClassVar[str] = "spmd-partitioning"
+    num_partitions: int = 0
+    policy: str = "cost"
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """Partition the entry and what it calls."""
+        count = self.num_partitions or int(module.attributes.get("num_partitions") or 1)
+        if count < 2:
+            return False
+        partition_module(module, count, self.policy)
+        DeadCodeElimination().run(module, context)
+        return True
+
+
+def partition_module(module: HloModule, count: int, policy: str) -> list[PartitionChoice]:
+    """Partition a module in place and return the decisions."""
+    shardings = [s for _, text in sharding_texts(module) for s in Sharding.read_all(text)]
+    axes = axes_for(count, shardings)
+    state = ModuleState(module, axes)
+    run = PartitionRun(module, state, Annotations(axes), policy)
+    source = module.entry
+    target = written_computation(run, source, run.annotations.of(source.root))
+    module.entry = target
+    module.attributes["num_partitions"] = count
+    for name in ("entry_computation_layout",):
+        module.attributes.pop(name, None)
+    _remove_unused(module)
+    order_callees_first(module)
+    return run.choices
+
+
+def _remove_unused(module: HloModule) -> None:
+    """Remove the computations that the partitioned entry does not reach."""
+    reached, pending = {module.entry}, [module.entry]
+    while pending:
+        for i in pending.pop().instructions.values():
+            for called in i.called:
+                if called not in reached:
+                    reached.add(called)
+                    pending.append(called)
+    module.computations = {n: c for n, c in module.computations.items() if c in reached}
