@@ -8,8 +8,10 @@ from xla_explorer.compiler.spmd.partitioning.partitioner import (
     Partitioner,
     PartitionRun,
 )
+from xla_explorer.compiler.spmd.partitioning.resharding import matched_pairs, tiles_of
 from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, Value
 from xla_explorer.compiler.spmd.partitioning.shardings import TilingTree
+from xla_explorer.compiler.spmd.partitioning.trees import packed
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -52,9 +54,6 @@ def written_computation(
 
 
 def _root(p: Partitioner, root: HloInstruction, value: Value, tree: TilingTree) -> HloInstruction:
-    from xla_explorer.compiler.spmd.partitioning.handlers.structural import packed
-    from xla_explorer.compiler.spmd.partitioning.resharding import matched_pairs, tiles_of
-
     exact = iter(p.run.annotations.exact(root))
 
     def arranged(part: Value) -> Value:

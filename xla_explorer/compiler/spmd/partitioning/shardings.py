@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from xla_explorer.compiler.spmd.partitioning.device_axes import DeviceAxes, Tiling
 from xla_explorer.hlo.attributes.sharding import Sharding
@@ -66,14 +66,3 @@ class Annotations:
         if sharding is None or not shape.is_array:
             return self.axes.unsplit(shape.rank)
         return self.axes.tiling(sharding, shape.rank)[0]
-
-
-def tree_map(function: Callable[[Shape, Tiling], Shape], shape: Shape, tree: TilingTree) -> Shape:
-    """Return a shape with a function applied to each array and its tiling."""
-    from xla_explorer.hlo.shape import tuple_shape
-
-    if isinstance(tree, Tiling):
-        return function(shape, tree)
-    return tuple_shape(
-        [tree_map(function, s, t) for s, t in zip(shape.tuple_shapes, tree, strict=True)]
-    )

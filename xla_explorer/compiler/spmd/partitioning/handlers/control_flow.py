@@ -6,14 +6,10 @@ from collections.abc import Sequence
 
 from xla_explorer.compiler.spmd.partitioning.computations import partitioned_computation
 from xla_explorer.compiler.spmd.partitioning.device_axes import Tiling
-from xla_explorer.compiler.spmd.partitioning.handlers.structural import (
-    local_tree,
-    packed,
-    parts_of,
-)
 from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner, handles
 from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, Value
 from xla_explorer.compiler.spmd.partitioning.shardings import TilingTree
+from xla_explorer.compiler.spmd.partitioning.trees import local_tree, packed, parts_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 

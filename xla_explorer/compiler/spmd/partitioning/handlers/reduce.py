@@ -13,7 +13,7 @@ from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, 
 from xla_explorer.hlo.identity_element import identity_element, simple_combiner
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import CONSTANT
-from xla_explorer.hlo.shape import Shape, array_shape
+from xla_explorer.hlo.shape import Shape, array_shape, tuple_shape
 
 
 @handles("reduce")
@@ -86,8 +86,6 @@ def _source(
 
 
 def _local(p: Partitioner, i: HloInstruction, tiling: Tiling) -> Shape:
-    from xla_explorer.hlo.shape import tuple_shape
-
     if i.shape.is_tuple:
         return tuple_shape([p.local_shape(s, tiling) for s in i.shape.tuple_shapes])
     return p.local_shape(i.shape, tiling)

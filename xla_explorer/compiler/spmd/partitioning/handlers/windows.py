@@ -16,6 +16,7 @@ from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, 
 from xla_explorer.compiler.spmd.partitioning.whole_dims import applied, first_tiling, moved_away
 from xla_explorer.hlo.attributes.values import Window, WindowDimension
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.shape import tuple_shape
 
 
 def window_of(i: HloInstruction, rank: int) -> tuple[WindowDimension, ...]:
@@ -108,8 +109,6 @@ def _with_window(
     tiling: Tiling,
     window: Window,
 ) -> Value:
-    from xla_explorer.hlo.shape import tuple_shape
-
     if not i.shape.is_tuple:
         local = p.w.copied(i, operands, p.local_shape(i.shape, tiling), window=window)
         return p.made(local, i.shape, tiling)
