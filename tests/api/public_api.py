@@ -10,7 +10,7 @@ from typing import Any
 
 import xla_explorer as xe
 import xla_explorer.hlo
-from xla_explorer.explorer.code.llvm_views import Llvm
+from xla_explorer.explorer.code.llvm.llvm_views import Llvm
 
 SNAPSHOT = Path(__file__).with_name("public_api.txt")
 

@@ -14,7 +14,7 @@ import pandas
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.explorer.code.llvm_views import Llvm
+from xla_explorer.explorer.code.llvm.llvm_views import Llvm
 from xla_explorer.explorer.display import Report
 from xla_explorer.explorer.display.frames import column_names
 from xla_explorer.explorer.trace import Passes

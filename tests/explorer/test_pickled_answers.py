@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.explorer.code.llvm_views import Llvm
+from xla_explorer.explorer.code.llvm.llvm_views import Llvm
 from xla_explorer.explorer.trace import Passes
 
 TEXT = """HloModule m

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.code.annotated_source import AnnotatedSource, annotated_source
 from xla_explorer.explorer.code.kernel_schedule import KernelSchedule, schedule_of
-from xla_explorer.explorer.code.llvm_views import Llvm, kernel_code
+from xla_explorer.explorer.code.llvm.llvm_views import Llvm, kernel_code
 from xla_explorer.explorer.code.loop_nests import Loops, all_loops, loops_of
+from xla_explorer.explorer.code.lowering_steps import LoopNestText
 from xla_explorer.explorer.code.program import kernel_table, ptxas_table, sass_code, stage_code
 from xla_explorer.explorer.code.side_by_side import SideBySide, side_by_side
 from xla_explorer.explorer.display.display import CodeText
@@ -54,7 +55,7 @@ class SessionCode(Compilation):
 
     def loops(
         self, kernel: str | int | None = None, schedule: str | None = None
-    ) -> CodeText | Loops:
+    ) -> LoopNestText | Loops:
         """Return the loop nests of all kernels, or the text of one.
 
         `session.kernels()` lists the kernels.
@@ -69,10 +70,11 @@ class SessionCode(Compilation):
 
         Returns
         -------
-        Loops or CodeText
+        Loops or LoopNestText
             Of all kernels: nest, schedule and estimate of each, or the reason why it has no nest,
             and a table by family. Of one kernel: one line per loop or value. The end of a line
-            names the instruction, and the element that the line computes.
+            names the instruction, and the element that the line computes. Its `steps` are the
+            kernel from the plain nest to LLVM IR: `s.loops("fusion").steps.diff("expand-math")`.
 
         Raises
         ------

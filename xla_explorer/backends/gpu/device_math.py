@@ -17,15 +17,16 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
-from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.ir.builder import literal
 from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
 from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction
-from xla_explorer.compiler.codegen.ir.records import Instruction
+from xla_explorer.compiler.codegen.ir.records import Instruction, OneRecord
 from xla_explorer.compiler.codegen.ir.types import F32
 from xla_explorer.compiler.codegen.ir.values import Value
+from xla_explorer.compiler.codegen.lowering.body import KernelBody
+from xla_explorer.compiler.codegen.lowering.features import CodeFeatures
 from xla_explorer.compiler.codegen.vector_math import (
     element_type_of,
     opcode_of,
@@ -200,7 +201,36 @@ UsedFunctions = tuple[tuple[str, str], ...]
 """Opcodes of the table that a kernel uses, each with its level."""
 
 
-def write_device_math(w: FunctionWriter, kernel: KernelMath) -> UsedFunctions:
+class RecordHolder(Protocol):
+    """What holds the records of a function: a builder or a body."""
+
+    @property
+    def records(self) -> list[OneRecord]:
+        """The records, in order."""
+
+    @property
+    def declarations(self) -> dict[str, None]:
+        """Declarations of called intrinsics."""
+
+
+class DeviceMathStep:
+    """The step `device-math` of the lowering. used: functions of the table in the last body."""
+
+    name = "device-math"
+    sentence = "Call the functions and divisions of the special function unit."
+
+    def __init__(self, kernel: KernelMath) -> None:
+        self.kernel = kernel
+        self.used: UsedFunctions = ()
+
+    def run(self, body: KernelBody, features: CodeFeatures) -> KernelBody:
+        """Return the body with the functions of the kernel's levels."""
+        changed = KernelBody(list(body.records), body.origins, dict(body.declarations))
+        self.used = write_device_math(changed, self.kernel)
+        return changed
+
+
+def write_device_math(w: RecordHolder, kernel: KernelMath) -> UsedFunctions:
     """Add the f32 functions and divisions of the kernel's levels; return those of the table."""
     used: dict[tuple[str, str], None] = {}
     if write_divisions(w, kernel.of("divide")):
@@ -217,7 +247,7 @@ def write_device_math(w: FunctionWriter, kernel: KernelMath) -> UsedFunctions:
     return tuple(sorted(used))
 
 
-def write_divisions(b: InOrderBuilder, level: str) -> bool:
+def write_divisions(b: RecordHolder, level: str) -> bool:
     """Replace f32 divisions by the level's; return whether there was any.
 
     Division by a power of two stays, because LLVM turns it into a product. For a dividend of one,

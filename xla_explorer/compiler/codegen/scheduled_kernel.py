@@ -11,13 +11,13 @@ from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.nest.accesses import accesses_of
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
-from xla_explorer.compiler.codegen.nest.kernel import array_parameters, form_of_nest, plain_nest
 from xla_explorer.compiler.codegen.nest.schedule import (
     Schedule,
     ScheduleError,
     parse_directives,
     schedule_refused,
 )
+from xla_explorer.compiler.codegen.nest_kernels import array_parameters, form_of_nest, plain_nest
 from xla_explorer.compiler.codegen.program_records import KernelDecision
 from xla_explorer.compiler.decisions.kinds import LOOP_KINDS
 from xla_explorer.compiler.pipeline.context import PassControl

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from xla_explorer.explorer.code.llvm_kernels import optimized_lines
+from xla_explorer.explorer.code.llvm.llvm_kernels import optimized_lines
 from xla_explorer.explorer.code.memory_accesses import CodeAccess, accesses
 from xla_explorer.explorer.display import (
     Blocks,

@@ -17,7 +17,7 @@ from xla_explorer.explorer.code.kernel_alone import (
     operands_of_kernel,
     same_bits,
 )
-from xla_explorer.explorer.code.llvm_views import LOOP_COLUMNS, inner_loops
+from xla_explorer.explorer.code.llvm.llvm_views import LOOP_COLUMNS, inner_loops
 from xla_explorer.explorer.display import Blocks, Code, Report, Sentence, Table, microseconds
 from xla_explorer.explorer.measures.profiling import spread
 from xla_explorer.explorer.sessions.arguments import largest_error

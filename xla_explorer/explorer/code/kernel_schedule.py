@@ -6,12 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from xla_explorer.compiler.codegen.lowering.lowering_checks import why_launched
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.estimate import Estimate
 from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_for
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
-from xla_explorer.compiler.codegen.nest.kernel import form_of_nest, nest_in_form
-from xla_explorer.compiler.codegen.nest.lowering.lowering_checks import why_launched
 from xla_explorer.compiler.codegen.nest.schedule import (
     Schedule,
     ScheduleError,
@@ -20,6 +19,7 @@ from xla_explorer.compiler.codegen.nest.schedule import (
     schedules_text,
 )
 from xla_explorer.compiler.codegen.nest.text import nest_text
+from xla_explorer.compiler.codegen.nest_kernels import form_of_nest, nest_in_form
 from xla_explorer.compiler.codegen.written_schedules import WrittenSchedule, written_schedules
 from xla_explorer.compiler.decisions.kinds import meaning_of
 from xla_explorer.explorer.code.access_patterns import AccessPatterns, access_patterns_of

@@ -22,7 +22,8 @@ from xla_explorer.explorer.code.kernel_schedule import (
     schedule_of,
 )
 from xla_explorer.explorer.code.loop_rows import DirectiveStep
-from xla_explorer.explorer.display import Blocks, Code, CodeText, Report, Sentence, Table, TextLine
+from xla_explorer.explorer.code.lowering_steps import LoopNestText
+from xla_explorer.explorer.display import Blocks, Code, Report, Sentence, Table, TextLine
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -124,12 +125,14 @@ class Loops(Report, tuple[KernelLoops, ...]):
         ]
 
 
-def loops_of(compilation: Compilation, kernel: str | int, schedule: str | None) -> CodeText:
+def loops_of(compilation: Compilation, kernel: str | int, schedule: str | None) -> LoopNestText:
     """Return the nest of one kernel; see `Session.loops`."""
     made = schedule_of(compilation, kernel)
     if schedule is not None:
         made = made.plain().then(schedule)
-    return CodeText(nest_text(made.nest), "text", f"session.loops({kernel!r}, {schedule!r})")
+    text = LoopNestText(nest_text(made.nest), "text", f"session.loops({kernel!r}, {schedule!r})")
+    text.session, text.kernel, text.schedule = compilation, kernel, schedule
+    return text
 
 
 def all_loops(compilation: Compilation, wanted: Collection[int] | None = None) -> Loops:

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.code.compile_flame import flame_of_session
-from xla_explorer.explorer.code.llvm_kernels import OF_LLVM
-from xla_explorer.explorer.code.llvm_views import llvm_passes, remarks
+from xla_explorer.explorer.code.llvm.llvm_kernels import OF_LLVM
+from xla_explorer.explorer.code.llvm.llvm_views import llvm_passes, remarks
 from xla_explorer.explorer.code.loop_text import loop_lines, shown_loops
 from xla_explorer.explorer.code.loop_what_if import loop_try
 from xla_explorer.explorer.code.program import kernel_table

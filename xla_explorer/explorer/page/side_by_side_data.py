@@ -10,7 +10,7 @@ from typing import Any
 
 from xla_explorer.explorer.code.code_panes import code_panes, costly
 from xla_explorer.explorer.code.control_flow import control_flow
-from xla_explorer.explorer.code.llvm_views import inner_loops
+from xla_explorer.explorer.code.llvm.llvm_views import inner_loops
 from xla_explorer.explorer.code.side_by_side import (
     DEFAULT_STAGES,
     KernelCode,

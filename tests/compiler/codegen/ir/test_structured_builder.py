@@ -15,9 +15,9 @@ from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilde
 from xla_explorer.compiler.codegen.ir.types import BF16, F16, F32, F64, I1, I8, I32, I64, PTR, Type
 from xla_explorer.compiler.codegen.ir.values import Complex
 from xla_explorer.compiler.codegen.lowering.body import body_in_blocks
+from xla_explorer.compiler.codegen.lowering.elements import Memory
 from xla_explorer.compiler.codegen.lowering.features import CodeFeatures
 from xla_explorer.compiler.codegen.lowering.pipeline import lower_records
-from xla_explorer.compiler.codegen.nest.lowering.elements import Memory
 from xla_explorer.hlo.primitive_type import primitive_type
 
 

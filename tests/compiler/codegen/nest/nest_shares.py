@@ -17,7 +17,7 @@ from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.llvm.target_machine import describe_target
 from xla_explorer.compiler.codegen.dispatch import cpu_strategy
 from xla_explorer.compiler.codegen.kernels.kernel import argument_slots
-from xla_explorer.compiler.codegen.nest.kernel import NestCode, nest_code
+from xla_explorer.compiler.codegen.nest_kernels import NestCode, nest_code
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.text.parser import parse_hlo

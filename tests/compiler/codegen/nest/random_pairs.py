@@ -22,7 +22,7 @@ from tests.backends.gpu.emitters.test_nest_kernels import (
 from tests.compiler.codegen.nest.nest_checks import assert_near
 from tests.compiler.codegen.nest.test_directives import BODIES, plain, random_text
 from tests.compiler.codegen.nest.test_lowering import native
-from xla_explorer.compiler.codegen.nest.lowering.lower import lower
+from xla_explorer.compiler.codegen.lowering.lower import lower
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.parser import parse_nest
 from xla_explorer.compiler.codegen.nest.schedule import parse_directives, run_schedule

@@ -12,10 +12,9 @@ import pytest
 
 import xla_explorer as xe
 from tests.compiler.codegen.nest.nest_checks import assert_near
+from xla_explorer.compiler.codegen.lowering.lower import LoweredNest, lower
 from xla_explorer.compiler.codegen.nest.directives import Directive, base
 from xla_explorer.compiler.codegen.nest.ir import For, Load, LoopNest, Reduce, walk
-from xla_explorer.compiler.codegen.nest.kernel import scheduled as scheduled_by_policy
-from xla_explorer.compiler.codegen.nest.lowering.lower import LoweredNest, lower
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.parser import parse_nest
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
@@ -30,6 +29,7 @@ from xla_explorer.compiler.codegen.nest.schedule import (
 )
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
+from xla_explorer.compiler.codegen.nest_kernels import scheduled as scheduled_by_policy
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
 from xla_explorer.foundation.journal import Journal
 from xla_explorer.foundation.reason import Reason

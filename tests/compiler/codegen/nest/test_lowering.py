@@ -16,8 +16,8 @@ from tests.compiler.codegen.nest.test_directives import plain, random_text
 from tests.properties.random_modules import random_module
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
+from xla_explorer.compiler.codegen.lowering.lower import LoweredNest, lower
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
-from xla_explorer.compiler.codegen.nest.lowering.lower import LoweredNest, lower
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, parse_directives, run_schedule
 from xla_explorer.compiler.codegen.nest.text import nest_text

@@ -7,7 +7,7 @@ import pytest
 
 import xla_explorer as xe
 from tests.compiler.codegen.nest.test_directives import plain
-from xla_explorer.compiler.codegen.nest import kernel
+from xla_explorer.compiler.codegen import nest_kernels
 from xla_explorer.compiler.codegen.nest.directives import (
     Directive,
     DirectiveRefusedError,
@@ -50,7 +50,7 @@ def test_a_kernel_whose_policy_is_wrong_keeps_its_values(monkeypatch: pytest.Mon
         plan.do(Vectorize(next(iter(nest.axes()))))
         return plan.schedule()
 
-    monkeypatch.setattr(kernel, "elementwise_policy", wrong)
+    monkeypatch.setattr(nest_kernels, "elementwise_policy", wrong)
     x = np.linspace(-3, 3, 240, dtype=np.float32).reshape(24, 10)
     np.testing.assert_allclose(
         xe.compile(ROWS, backend="cpu", cache=False)(x), np.tanh(-x), rtol=1e-6

@@ -12,10 +12,9 @@ import xla_explorer as xe
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.llvm.target_machine import describe_target
 from xla_explorer.compiler.codegen.kernels.kernel import argument_slots
+from xla_explorer.compiler.codegen.nest.accesses import MOST_SCRATCH
 from xla_explorer.compiler.codegen.nest.directives import InterchangeReduction, Stage
 from xla_explorer.compiler.codegen.nest.ir import Allocate, For, LoopNest, walk
-from xla_explorer.compiler.codegen.nest.kernel import NestCode, nest_code
-from xla_explorer.compiler.codegen.nest.lowering.lowering_checks import MOST_SCRATCH
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.policies.base import tuning_of
@@ -23,6 +22,7 @@ from xla_explorer.compiler.codegen.nest.policies.products import product_policy
 from xla_explorer.compiler.codegen.nest.policies.reductions import reduction_policy
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, parse_directives
 from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
+from xla_explorer.compiler.codegen.nest_kernels import NestCode, nest_code
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.text.parser import parse_hlo
 

@@ -13,10 +13,9 @@ from tests.compiler.codegen.nest.test_lowering import native
 from tests.compiler.codegen.test_scan import scan
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.compiler.codegen.kernels.kernel import argument_slots
+from xla_explorer.compiler.codegen.lowering.lower import LoweredNest, lower
 from xla_explorer.compiler.codegen.nest.estimate import estimate
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
-from xla_explorer.compiler.codegen.nest.kernel import NestCode, nest_code
-from xla_explorer.compiler.codegen.nest.lowering.lower import LoweredNest, lower
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.parser import parse_nest
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
@@ -24,6 +23,7 @@ from xla_explorer.compiler.codegen.nest.policies.facts import sums_out_of_order
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
+from xla_explorer.compiler.codegen.nest_kernels import NestCode, nest_code
 
 
 def running(

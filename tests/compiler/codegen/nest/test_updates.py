@@ -9,12 +9,12 @@ import xla_explorer as xe
 from tests.compiler.codegen.test_loop_vectorization import needs_fixed_width
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.compiler.codegen import parallel_plan
+from xla_explorer.compiler.codegen.lowering.lower import Lowering
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
-from xla_explorer.compiler.codegen.nest.kernel import NestCode, nest_code
-from xla_explorer.compiler.codegen.nest.lowering.lower import Lowering
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, parse_directives
+from xla_explorer.compiler.codegen.nest_kernels import NestCode, nest_code
 
 UPDATE = """HloModule update{alias}
 ENTRY e {{

@@ -18,7 +18,7 @@ from xla_explorer.compiler.codegen.kernels.accumulators import Elements
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.thread_number import launch_number
 from xla_explorer.compiler.codegen.llvm_types import memory_type, type_bits
-from xla_explorer.compiler.codegen.nest.lowering.elements import element_of, parts_of
+from xla_explorer.compiler.codegen.lowering.elements import element_of, parts_of
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
 WARP = 32

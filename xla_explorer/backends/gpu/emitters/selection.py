@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.device_math import KernelMath, UsedFunctions, write_device_math
+from xla_explorer.backends.gpu.device_math import DeviceMathStep, KernelMath, UsedFunctions
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
     GpuKernel,
     NestSchedule,
@@ -35,9 +35,8 @@ from xla_explorer.backends.gpu.launch_dimensions import (
     LaunchArchitecture,
     launch_dimensions,
 )
-from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted, write_opaque_kernel
-from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, argument_slots
+from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted, opaque_kernel
+from xla_explorer.compiler.codegen.kernels.kernel import argument_slots
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.target import NVPTX, Target
 from xla_explorer.foundation.reason import Reason, refuse
@@ -156,17 +155,12 @@ def write_gpu_kernels(
         return finished(
             plain, slots, tuple(refused), overrides.math if is_known else None
         )._replace(forced=forced)
-    used: UsedFunctions = ()
-    writers: list[FunctionWriter] = []
-
-    def write_math(context: KernelContext) -> None:
-        nonlocal used
-        used = write_device_math(context.writer, overrides.math) if is_known else ()
-        writers.append(context.writer)
-
-    kernel = write_opaque_kernel(i, target, slots, before_printing=write_math)
+    context = opaque_kernel(i, target, slots)
+    steps = [DeviceMathStep(overrides.math)] if is_known else []
+    kernel = context.finish(slots, steps)
     launch = launch_dimensions(kernel.threads, architecture)
-    one = GpuKernel(kernel, launch, records=tuple(writers[-1].body_records()))
+    one = GpuKernel(kernel, launch, records=tuple(context.writer.body_records()))
+    used = steps[0].used if steps else ()
     return EmittedKernels((one,), "loop", 0, tuple(refused), None, why_no_nest, used, forced)
 
 
@@ -181,9 +175,9 @@ def finished(
     kernels = []
     used: dict[tuple[str, str], None] = {}
     for one in descriptor.kernels:
-        if math is not None:
-            used.update(dict.fromkeys(write_device_math(one.context.writer, math)))
-        kernel = one.context.finish(slots)
+        steps = [DeviceMathStep(math)] if math is not None else []
+        kernel = one.context.finish(slots, steps)
+        used.update(dict.fromkeys([function for step in steps for function in step.used]))
         kernel = kernel._replace(threads=one.launch.threads, parameters=kernel.parameters + scratch)
         facts = {**one._asdict(), "emitter": descriptor.emitter, "scratch": scratch}
         records = tuple(facts.pop("context").writer.body_records())

@@ -14,6 +14,7 @@ from xla_explorer.compiler.codegen.dispatch.kernel_rows import (
 )
 from xla_explorer.compiler.codegen.dispatch.kernel_writing import (
     nest_kernel,
+    opaque_kernel,
     write_blocked_kernel,
     write_kernel,
     write_opaque_kernel,
@@ -39,6 +40,7 @@ __all__ = [
     "kernel_is_emitted",
     "kernel_row",
     "nest_kernel",
+    "opaque_kernel",
     "operation_strategy",
     "write_blocked_kernel",
     "write_kernel",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from xla_explorer.compiler.codegen.dispatch.kernel_rows import kernel_row
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext, argument_slots
@@ -11,10 +11,10 @@ from xla_explorer.compiler.codegen.kernels.products.integer_gemm import (
     IntegerGemmPlan,
     plan_integer_gemm,
 )
+from xla_explorer.compiler.codegen.lowering.register_layouts import metadata_of
 from xla_explorer.compiler.codegen.nest.directives import Directive
-from xla_explorer.compiler.codegen.nest.kernel import nest_code, tasks_are_rows
-from xla_explorer.compiler.codegen.nest.lowering.register_layouts import metadata_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest_kernels import nest_code, tasks_are_rows
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -112,20 +112,25 @@ def write_opaque_kernel(
     slots: tuple[int, ...],
     tasks: int = 1,
     why: Reason | None = None,
-    before_printing: Callable[[KernelContext], None] | None = None,
 ) -> Kernel:
     """Return the kernel by the writer of its root, without a loop nest.
 
-    why: the reason against a loop nest. before_printing: a target's change to the finished records.
+    why: the reason against a loop nest.
     """
+    context = opaque_kernel(i, target, slots, tasks)
+    if tasks > 1 and not context.partition.is_partitioned:
+        context = opaque_kernel(i, target, slots)
+    return context.finish(slots)._replace(nest=why)
+
+
+def opaque_kernel(
+    i: HloInstruction, target: Target, slots: tuple[int, ...], tasks: int = 1
+) -> KernelContext:
+    """Return the context in which the writer of the root has written a kernel."""
     context = KernelContext(target, i, slots, tasks)
     context.writer.origin = i.id
     root = context.roots[0]
     write = kernel_row(root.opcode.name).write if len(context.roots) == 1 else None
     with context.writer.from_instruction(root.id):
         (write or write_loop_kernel)(context)
-    if tasks > 1 and not context.partition.is_partitioned:
-        return write_opaque_kernel(i, target, slots, why=why)
-    if before_printing is not None:
-        before_printing(context)
-    return context.finish(slots)._replace(nest=why)
+    return context

@@ -16,7 +16,7 @@ from xla_explorer.compiler.codegen.llvm_types import (
     stored_type,
     to_memory,
 )
-from xla_explorer.compiler.codegen.nest.lowering.elements import element_of, parts_of
+from xla_explorer.compiler.codegen.lowering.elements import element_of, parts_of
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
 ROW_TILE = 1024  # accumulators that stay in L1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
@@ -14,9 +14,10 @@ from xla_explorer.compiler.codegen.function_writer import FunctionWriter, metada
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 from xla_explorer.compiler.codegen.kernels.thread_number import thread_number
 from xla_explorer.compiler.codegen.kernels.work_partition import WorkPartition
-from xla_explorer.compiler.codegen.lowering.body import KernelBody
+from xla_explorer.compiler.codegen.lowering.body import BodyStep, KernelBody
 from xla_explorer.compiler.codegen.lowering.features import features_of
 from xla_explorer.compiler.codegen.lowering.pipeline import lower_records
+from xla_explorer.compiler.codegen.lowering.recording import begin_kernel
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason
@@ -198,12 +199,13 @@ class KernelContext:
         with w.where(w.test("ult", linear, total)):
             yield tuple(w.unravel(linear, extents))
 
-    def finish(self, slots: tuple[int, ...]) -> Kernel:
-        """Return the finished kernel."""
+    def finish(self, slots: tuple[int, ...], steps: Iterable[BodyStep] = ()) -> Kernel:
+        """Return the finished kernel. steps: those of a backend, after the lowering of records."""
+        begin_kernel(self.instruction.id)
         self.writer.do("ret void")
         w = self.writer
         body = lower_records(
-            KernelBody(w.records, w.origins, w.declarations), features_of(self.target)
+            KernelBody(w.records, w.origins, w.declarations), features_of(self.target), steps
         )
         w.records, w.origins, w.declarations = body.records, body.origins, body.declarations
         lines, origins = self.writer.body_lines()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from xla_explorer.compiler.codegen.ir.llvm_text import Lines, flattened, line_of
 from xla_explorer.compiler.codegen.ir.records import Instruction, OneRecord
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
+from xla_explorer.compiler.codegen.lowering.features import CodeFeatures
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,21 @@ class KernelBody:
         """Return the body as text, and the HLO instruction of each line."""
         texts = [r if isinstance(r, str) else line_of(r) for r in self.records]
         return list(zip(texts, self.origins, strict=True))
+
+
+class BodyStep(Protocol):
+    """A step of the lowering that changes the body of a kernel."""
+
+    @property
+    def name(self) -> str:
+        """The name of the step."""
+
+    @property
+    def sentence(self) -> str:
+        """What the step does."""
+
+    def run(self, body: KernelBody, features: CodeFeatures) -> KernelBody:
+        """Return the changed body; the same body if nothing changes."""
 
 
 def body_in_blocks(b: StructuredBuilder) -> KernelBody:

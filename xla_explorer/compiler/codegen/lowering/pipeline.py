@@ -1,19 +1,71 @@
-"""The list of lowering steps on records, and the function that runs it."""
+"""The list of lowering steps, and the functions that run it.
+
+A scheduled loop nest goes through the steps on nests. Its statements then become SSA records in
+loops and branches, these become blocks, and the steps on records write what the target has.
+"""
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.lowering.body import KernelBody
+from collections.abc import Iterable
+
+from xla_explorer.compiler.codegen.ir.records import Record
+from xla_explorer.compiler.codegen.lowering.body import BodyStep, KernelBody
 from xla_explorer.compiler.codegen.lowering.expand_math import EXPAND_MATH
 from xla_explorer.compiler.codegen.lowering.features import CodeFeatures
 from xla_explorer.compiler.codegen.lowering.legalise_conversions import LEGALISE_CONVERSIONS
 from xla_explorer.compiler.codegen.lowering.legalise_memory import LEGALISE_MEMORY
 from xla_explorer.compiler.codegen.lowering.legalise_types import LEGALISE_TYPES
+from xla_explorer.compiler.codegen.lowering.place_barriers import PLACE_BARRIERS
+from xla_explorer.compiler.codegen.lowering.recording import record_step
+from xla_explorer.compiler.codegen.lowering.simplify_guards import SIMPLIFY_GUARDS
+from xla_explorer.compiler.codegen.lowering.structured_text import structured_lines
+from xla_explorer.compiler.codegen.nest.ir import LoopNest
+from xla_explorer.compiler.codegen.nest.text import nest_lines
 
-RECORD_STEPS = (EXPAND_MATH, LEGALISE_CONVERSIONS, LEGALISE_TYPES, LEGALISE_MEMORY)
+NEST_STEPS = (SIMPLIFY_GUARDS, PLACE_BARRIERS)
+RECORD_STEPS: tuple[BodyStep, ...] = (
+    EXPAND_MATH,
+    LEGALISE_CONVERSIONS,
+    LEGALISE_TYPES,
+    LEGALISE_MEMORY,
+)
+# Between the two: (name, sentence).
+SCHEDULED = "scheduled-nest", "The loop nest after all directives of its schedule."
+STATEMENTS = (
+    "write-statements",
+    "Write each statement for its lanes and unrolled instances; move invariant operations out.",
+)
+BLOCKS = "write-blocks", "Replace loops and branches by blocks with jumps."
 
 
-def lower_records(body: KernelBody, features: CodeFeatures) -> KernelBody:
-    """Return the body after all steps on records: LLVM has each of its operations and types."""
-    for step in RECORD_STEPS:
+def lower_nest(nest: LoopNest, *, launched: bool) -> LoopNest:
+    """Return the nest after all steps on nests. launched: its kernel runs on a GPU."""
+    record_step(*SCHEDULED, lambda: [(x.text, x.origin) for x in nest_lines(nest)])
+    for step in NEST_STEPS:
+        if launched or step.for_cpus:
+            nest = step.run(nest)
+            record_step(
+                step.name,
+                step.sentence,
+                lambda nest=nest: [(x.text, x.origin) for x in nest_lines(nest)],  # type: ignore[misc]
+            )
+    return nest
+
+
+def record_statements(records: list[Record]) -> None:
+    """Record the statements of a nest as SSA records."""
+    record_step(*STATEMENTS, lambda: structured_lines(records))
+
+
+def lower_records(
+    body: KernelBody, features: CodeFeatures, of_target: Iterable[BodyStep] = ()
+) -> KernelBody:
+    """Return the body after all steps on records: LLVM has each of its operations and types.
+
+    of_target: further steps of a backend.
+    """
+    record_step(*BLOCKS, body.lines)
+    for step in (*RECORD_STEPS, *of_target):
         body = step.run(body, features)
+        record_step(step.name, step.sentence, body.lines)
     return body

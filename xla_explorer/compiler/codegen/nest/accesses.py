@@ -16,12 +16,13 @@ from xla_explorer.compiler.codegen.nest.ir import (
     axes_of,
 )
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, RuntimeValue
-from xla_explorer.hlo.primitive_type import PrimitiveType
+from xla_explorer.hlo.primitive_type import BF16, PrimitiveType
 
 LINE_BYTES = 64
 LEAST_STREAMED = 16  # bytes of a register for a non-temporal store
 SECTOR_BYTES = 32  # the least transfer of a GPU's memory
 WARP = 32
+MOST_SCRATCH = 1 << 18  # bytes of an array on the stack of a thread
 
 
 @dataclass(frozen=True)
@@ -194,3 +195,43 @@ class Traffic:
         axes = [b.axis for b in a.path]
         again = math.prod([axis.extent for axis in axes[: fits - 1]])
         return a.distinct_bytes(axes[fits - 1 :]) * again * (2 if a.written else 1)
+
+
+def axis_along_memory(
+    nest: LoopNest, s: Load, vector: Axis, unrolled: Sequence[Axis]
+) -> Axis | None:
+    """Return the unrolled axis along which a load is contiguous, for a strided vector axis.
+
+    It must have as many steps as the vector has lanes.
+    """
+    array, offset = nest.array(s.array), nest.offset_of(s)
+    if array is None or offset.coefficient(vector) in (0, 1, None):
+        return None
+    if any(
+        x.bounds[0] < 0 or x.bounds[1] >= n
+        for x, n in zip(s.place, array.shape.dimensions, strict=True)
+    ):
+        return None
+    return next(
+        (
+            axis
+            for axis in unrolled
+            if axis.extent == vector.extent and offset.coefficient(axis) == 1
+        ),
+        None,
+    )
+
+
+def packed_pair_axis(
+    nest: LoopNest, s: Load | Store, vector: Axis, unrolled: Sequence[Axis]
+) -> Axis | None:
+    """Return the unrolled axis over the two elements of 16 bits in a 32-bit word.
+
+    The lanes must be consecutive words, so that the axis has even and odd elements.
+    """
+    array, offset = nest.array(s.array), nest.offset_of(s)
+    if array is None or array.shape.element_type is not BF16 or offset.coefficient(vector) != 2:
+        return None
+    return next(
+        (axis for axis in unrolled if axis.extent == 2 and offset.coefficient(axis) == 1), None
+    )

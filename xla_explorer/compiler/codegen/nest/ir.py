@@ -239,6 +239,11 @@ class Allocate:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class Barrier:
+    """All threads of a block wait for each other; each then sees what the others have stored."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class For:
     """The body for every step of the axis where the guards hold.
 
@@ -253,10 +258,11 @@ class For:
 
 
 Definition: TypeAlias = Load | Constant | Iota | Compute | SelectRegion | Reduce
-Statement: TypeAlias = Definition | Store | Allocate | For
+Statement: TypeAlias = Definition | Store | Allocate | Barrier | For
 Body: TypeAlias = tuple[Statement, ...]
 Loop: TypeAlias = For | Reduce
-_LEAVES = frozenset({Load, Constant, Iota, Compute, Store})
+_LEAVES = frozenset({Load, Constant, Iota, Compute, Store, Barrier})
+_WITHOUT_VALUES = Store, For, Allocate, Barrier
 WITH_BODIES = frozenset(
     {For, Reduce, SelectRegion}
 )  # a quarter of the time of `isinstance` with a union, which counts for each statement
@@ -344,14 +350,14 @@ def ids_of(s: Statement) -> tuple[int, ...]:
     """Return the values that a statement defines."""
     if isinstance(s, Reduce):
         return s.ids
-    return () if isinstance(s, (Store, For, Allocate)) else (s.id,)
+    return () if isinstance(s, _WITHOUT_VALUES) else (s.id,)
 
 
 def elements_of(s: Statement) -> tuple[PrimitiveType, ...]:
     """Return the types of the values that a statement defines."""
     if isinstance(s, Reduce):
         return s.elements
-    return () if isinstance(s, (Store, For, Allocate)) else (s.element,)
+    return () if isinstance(s, _WITHOUT_VALUES) else (s.element,)
 
 
 def uses_of(s: Statement) -> tuple[int, ...]:

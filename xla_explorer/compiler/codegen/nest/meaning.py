@@ -16,6 +16,7 @@ import numpy as np
 
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
+    Barrier,
     BoundAxis,
     Combination,
     Compute,
@@ -163,7 +164,7 @@ class _Machine:
                 self.allocate(s)
             elif isinstance(s, Reduce):
                 self.reduce(s)
-            else:
+            elif not isinstance(s, Barrier):  # statements run one after the other for all threads
                 self.values[s.id] = self.computed(s)
 
     def computed(self, s: Load | Constant | Iota | Compute | SelectRegion) -> Numbers:

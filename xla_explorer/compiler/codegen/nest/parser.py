@@ -9,6 +9,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     Array,
     AxisKind,
+    Barrier,
     Body,
     BoundAxis,
     Case,
@@ -129,6 +130,8 @@ class _Parser:
             return Store(m[2], self.place(m[3]), int(m[1]), self.origin(note))
         if m := _ALLOCATE.fullmatch(line):
             return Allocate(Array(m[1], parse_shape(m[2]), True, Space(m[3])))
+        if line == "barrier":
+            return Barrier()
         if m := _DEFINITION.fullmatch(line):
             return self.definition(
                 _numbers(m[1]), m[2], tuple([self.element(name) for name in m[3].split(", ")]), note

@@ -8,6 +8,7 @@ from typing import Any
 
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
+    Barrier,
     Body,
     Case,
     Combination,
@@ -89,7 +90,7 @@ def with_ids(s: Statement, ids: Mapping[int, int], axes: Mapping[Axis, Axis]) ->
             running=several(s.running),
             each=body(s.each),
         )
-    return s if isinstance(s, Allocate) else replace(s, id=of(s.id))
+    return s if isinstance(s, Allocate | Barrier) else replace(s, id=of(s.id))
 
 
 def renamed_combiner(combiner: Combination, ids: Mapping[int, int]) -> Combination:
@@ -112,7 +113,7 @@ def renamed_combiner(combiner: Combination, ids: Mapping[int, int]) -> Combinati
 
 def _indices(s: Statement) -> Place:
     """Return the indices of a statement itself."""
-    origin: Origin | None = None if isinstance(s, For | Allocate) else s.origin
+    origin: Origin | None = None if isinstance(s, For | Allocate | Barrier) else s.origin
     own: list[Any] = list(origin.place) if origin is not None else []
     own += getattr(s, "place", ())
     own += [g.expression for g in getattr(s, "guards", ())]

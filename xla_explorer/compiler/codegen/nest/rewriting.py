@@ -11,6 +11,7 @@ from operator import is_not
 from xla_explorer.compiler.codegen.nest.ir import (
     WITH_BODIES,
     Allocate,
+    Barrier,
     Body,
     Compute,
     For,
@@ -134,7 +135,7 @@ class _AxisReplacement:
         """Return a statement with axes replaced, without its bodies; None if nothing changed."""
         if isinstance(s, For):
             return replace(s, guards=self.guards(s.guards)) if s.guards else None
-        if isinstance(s, Allocate):
+        if isinstance(s, Allocate | Barrier):
             return None
         o = s.origin
         if o is not None and (at := self.place(o.place)) is not o.place:

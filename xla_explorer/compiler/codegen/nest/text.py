@@ -8,6 +8,7 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     Array,
+    Barrier,
     Body,
     Combination,
     Compute,
@@ -96,6 +97,9 @@ def _statement_lines(s: Statement, names: Mapping[int, str], depth: int) -> Iter
         return
     if isinstance(s, Allocate):
         yield Line(f"{pad}allocate {array_text(s.array)}")
+        return
+    if isinstance(s, Barrier):
+        yield Line(f"{pad}barrier")
         return
     note, origin = _note(s.origin, names), s.origin.instruction if s.origin else None
     if isinstance(s, Store):

@@ -12,9 +12,9 @@ from xla_explorer.compiler.codegen.elemental.data_movement import as_index, clam
 from xla_explorer.compiler.codegen.ir.types import I64
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.llvm_types import real
+from xla_explorer.compiler.codegen.lowering.lower_indices import Point, divisors_below, points
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, walk
 from xla_explorer.compiler.codegen.nest.launch import opened_axes
-from xla_explorer.compiler.codegen.nest.lowering.lower_indices import Point, divisors_below, points
 from xla_explorer.compiler.codegen.nest.verifier import bounds_under, facts_of
 from xla_explorer.hlo.analysis.indexing import (
     Axis,
@@ -309,21 +309,6 @@ class Indices:
         """Select a number by a condition."""
         return self.b.select(holds, self.b.named(number, I64), otherwise)
 
-    def normal(self, guards: Sequence[Guard]) -> tuple[Guard, ...]:
-        """Return the guards without the steps of unrolled axes that cannot change them."""
-        found = []
-        for g in guards:
-            for axis in self.writer.unrolled:
-                n = axis.extent
-                if (
-                    g.bound % n == 0
-                    and axis in g.expression.axes
-                    and axis not in (g.expression // n).axes
-                ):
-                    g = Guard(g.expression // n, g.bound // n)
-            found.append(g)
-        return tuple(found)
-
     @contextmanager
     def pending(self, guards: Sequence[Guard]) -> Iterator[None]:
         """Apply guards to the loads, stores and reductions inside."""
@@ -433,9 +418,7 @@ class Indices:
 
     def last_needs_guards(self, axis: Axis, guards: Sequence[Guard]) -> bool:
         """Return whether guards hold in all iterations but the last."""
-        concerned = [
-            g for g in self.normal(guards) if axis in g.expression.axes and self._may_fail(g, {})
-        ]
+        concerned = [g for g in guards if axis in g.expression.axes and self._may_fail(g, {})]
         self._shortened[axis] = Axis(axis.name, axis.extent - 1)
         found = bool(concerned) and not any(self._may_fail(g, {}) for g in concerned)
         del self._shortened[axis]

@@ -14,7 +14,7 @@ from xla_explorer.backends.gpu.emitters.nests.lowering import NestWriter, NotLow
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
-from xla_explorer.compiler.codegen.nest.lowering.lowering_checks import why_not_lowered
+from xla_explorer.compiler.codegen.lowering.lowering_checks import why_not_lowered
 from xla_explorer.compiler.target import NVPTX, Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction

@@ -16,7 +16,6 @@ from xla_explorer.backends.gpu.emitters.block import BlockOfThreads
 from xla_explorer.backends.gpu.emitters.nests.indices import Indices
 from xla_explorer.backends.gpu.emitters.nests.memory import Arrays
 from xla_explorer.backends.gpu.emitters.nests.questions import (
-    loaded_arrays,
     needed_by_all_threads,
     stored_arrays,
 )
@@ -30,9 +29,21 @@ from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.thread_number import launch_number
 from xla_explorer.compiler.codegen.llvm_types import constant
+from xla_explorer.compiler.codegen.lowering.elements import computing, element_of
+from xla_explorer.compiler.codegen.lowering.lower_indices import (
+    Point,
+    UnrolledValue,
+    points,
+    with_origin,
+)
+from xla_explorer.compiler.codegen.lowering.lowering_checks import dependencies
+from xla_explorer.compiler.codegen.lowering.pipeline import lower_nest, record_statements
+from xla_explorer.compiler.codegen.lowering.recording import begin_kernel
+from xla_explorer.compiler.codegen.lowering.reducing import Accumulators, flat, like
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     AxisKind,
+    Barrier,
     Body,
     Case,
     Compute,
@@ -50,15 +61,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.compiler.codegen.nest.launch import LANES, crosses_threads, launch_of
-from xla_explorer.compiler.codegen.nest.lowering.elements import computing, element_of
-from xla_explorer.compiler.codegen.nest.lowering.lower_indices import (
-    Point,
-    UnrolledValue,
-    points,
-    with_origin,
-)
-from xla_explorer.compiler.codegen.nest.lowering.lowering_checks import dependencies
-from xla_explorer.compiler.codegen.nest.lowering.reducing import Accumulators, flat, like
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import (
     Axis,
@@ -93,6 +95,8 @@ class NestWriter:
         b: StructuredBuilder,
         scratch: Mapping[str, ArrayInMemory],
     ) -> None:
+        begin_kernel(context.instruction.id)
+        nest = lower_nest(nest, launched=True)
         self.nest, self.context, self.b = nest, context, b
         b.origin = context.writer.origin
         self.launch = launch_of(nest)
@@ -116,6 +120,7 @@ class NestWriter:
     def write(self) -> None:
         """Write the whole nest."""
         self.body(self.nest.body)
+        record_statements(self.b.records)
         self.context.writer.take(self.b)
         self.block.declare_shared(self.context)
 
@@ -124,7 +129,9 @@ class NestWriter:
 
         Those after the last barrier run only in threads that store.
         """
-        last = max([k for k, s in enumerate(body) if isinstance(s, For | Reduce)], default=-1)
+        last = max(
+            [k for k, s in enumerate(body) if isinstance(s, For | Reduce | Barrier)], default=-1
+        )
         self.statements(body[: last + 1])
         shared = {s.array in self.memory.shared for s in body[last + 1 :] if isinstance(s, Store)}
         if len(shared) == 1:
@@ -135,12 +142,10 @@ class NestWriter:
 
     def statements(self, body: Body) -> None:
         """Write statements in order, in all threads."""
-        fresh: set[str] = set()  # shared arrays with unsynchronised stores
         for s in body:
-            if fresh & loaded_arrays((s,)):
+            if isinstance(s, Barrier):
                 self._synchronise()
-                fresh = set()
-            fresh |= stored_arrays((s,)) & self.memory.shared
+                continue
             if isinstance(s, For):
                 self._for(s)
                 continue
@@ -234,9 +239,7 @@ class NestWriter:
 
         Each has its own branch, in which only the other unrolled axes are open.
         """
-        axes = frozenset().union(
-            *[g.expression.axes for case in s.cases for g in self.indices.normal(case.guards)]
-        )
+        axes = frozenset().union(*[g.expression.axes for case in s.cases for g in case.guards])
         outer, apart = self.unrolled, [a for a in self.unrolled if a in axes]
         inside = [x for case in s.cases for x, _ in walk(case.body)] if apart else []
         later = {*outer, *[bound.axis for x in inside for bound in axes_of(x)]}
@@ -269,7 +272,7 @@ class NestWriter:
 
     def chosen_case(self, case: Case) -> bool | Value[Integer]:
         """Return whether a case holds at the current point."""
-        return self.indices.mask(self.indices.normal(case.guards), {}) if case.guards else True
+        return self.indices.mask(case.guards, {}) if case.guards else True
 
     def in_case(self, case: Case) -> UnrolledValue:
         """Write a case and return its value."""
@@ -304,8 +307,6 @@ class NestWriter:
 
         def step(_: Accumulators) -> Accumulators:
             self._guarded(s)
-            if stored_arrays(s.body) & self.memory.shared and s.axis.extent > 1:
-                self._synchronise()  # the next step stores to elements that this one has read
             return []
 
         self.repeated(
@@ -320,7 +321,7 @@ class NestWriter:
 
         As a branch, or as masks around barriers or instances.
         """
-        guards = self.indices.normal(s.guards)
+        guards = s.guards
         axes = frozenset().union(*[g.expression.axes for g in guards])
         synchronises = (
             any(crosses_threads(x) for x, _ in walk(s.body))

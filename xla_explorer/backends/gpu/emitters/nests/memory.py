@@ -14,9 +14,9 @@ from xla_explorer.compiler.codegen.ir.types import I64, Type, type_named
 from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import constant, from_memory
+from xla_explorer.compiler.codegen.lowering.elements import Memory, joined, one_lane
+from xla_explorer.compiler.codegen.lowering.lower_indices import Point, UnrolledValue, points
 from xla_explorer.compiler.codegen.nest.ir import Array, Load, LoopNest, Store
-from xla_explorer.compiler.codegen.nest.lowering.elements import Memory, joined, one_lane
-from xla_explorer.compiler.codegen.nest.lowering.lower_indices import Point, UnrolledValue, points
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, linearize
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.shape import Shape

@@ -9,7 +9,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Body,
     Combination,
     Compute,
-    Load,
     LoopNest,
     Reduce,
     Statement,
@@ -51,11 +50,6 @@ def needed_by_all_threads(nest: LoopNest) -> set[int]:
 def stored_arrays(body: Body) -> set[str]:
     """Return the arrays that statements store to."""
     return {s.array for s, _ in walk(body) if isinstance(s, Store)}
-
-
-def loaded_arrays(body: Body) -> set[str]:
-    """Return the arrays that statements load from."""
-    return {s.array for s, _ in walk(body) if isinstance(s, Load)}
 
 
 def adds_products(s: Reduce) -> bool:

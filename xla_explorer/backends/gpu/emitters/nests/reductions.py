@@ -17,6 +17,14 @@ from xla_explorer.compiler.codegen.function_writer import UNROLLED_ITERATIONS
 from xla_explorer.compiler.codegen.ir.values import Scalar, Value
 from xla_explorer.compiler.codegen.kernels.accumulators import Elements
 from xla_explorer.compiler.codegen.llvm_types import real
+from xla_explorer.compiler.codegen.lowering.elements import chosen
+from xla_explorer.compiler.codegen.lowering.lower_indices import (
+    Point,
+    UnrolledValue,
+    points,
+    with_origin,
+)
+from xla_explorer.compiler.codegen.lowering.reducing import Accumulators, Reducing, flat, like
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
     Combination,
@@ -27,14 +35,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.compiler.codegen.nest.launch import LANES
-from xla_explorer.compiler.codegen.nest.lowering.elements import chosen
-from xla_explorer.compiler.codegen.nest.lowering.lower_indices import (
-    Point,
-    UnrolledValue,
-    points,
-    with_origin,
-)
-from xla_explorer.compiler.codegen.nest.lowering.reducing import Accumulators, Reducing, flat, like
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, RuntimeValue
 from xla_explorer.hlo.opcodes import OpcodeSpec
 
@@ -92,7 +92,7 @@ class Reduction(Reducing["NestWriter"]):
             for point in keys
         ]
         with writer.opened([*launched, *[(axis, AxisKind.UNROLLED) for axis in self.own]]):
-            self.guards = self.indices.normal(s.guards)
+            self.guards = s.guards
             if all(axis.extent for axis, _ in s.axes):
                 accumulators = self.after_loops(self.serial, accumulators)
         self.combines_partial_results = True

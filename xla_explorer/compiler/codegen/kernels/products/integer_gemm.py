@@ -33,7 +33,7 @@ from xla_explorer.compiler.codegen.kernels.products.dot_geometry import (
 )
 from xla_explorer.compiler.codegen.kernels.work_partition import LoopPartition, WorkPartition
 from xla_explorer.compiler.codegen.llvm_types import real
-from xla_explorer.compiler.codegen.nest.lowering.register_layouts import transposed
+from xla_explorer.compiler.codegen.lowering.register_layouts import transposed
 from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, RegisterTile, tile_for
 from xla_explorer.compiler.target import DotProductInstruction, Target, dot_product_instruction
 from xla_explorer.foundation.reason import Reason, refuse

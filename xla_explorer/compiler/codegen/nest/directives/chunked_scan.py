@@ -11,7 +11,7 @@ import itertools
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
+from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES, MOST_SCRATCH
 from xla_explorer.compiler.codegen.nest.directives.base import Directive
 from xla_explorer.compiler.codegen.nest.directives.reduction_directive import identity_of, too_large
 from xla_explorer.compiler.codegen.nest.ir import (
@@ -31,7 +31,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     uses_of,
     walk,
 )
-from xla_explorer.compiler.codegen.nest.lowering.lowering_checks import MOST_SCRATCH
 from xla_explorer.compiler.codegen.nest.renumbering import with_ids
 from xla_explorer.compiler.codegen.nest.rewriting import guards_replaced, with_axes_replaced
 from xla_explorer.compiler.codegen.nest.transformations import reduction_of

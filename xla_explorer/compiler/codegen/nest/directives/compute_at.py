@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar
 
+from xla_explorer.compiler.codegen.nest.accesses import MOST_SCRATCH
 from xla_explorer.compiler.codegen.nest.directives.step_directive import (
     Occurrence,
     StepDirective,
@@ -28,7 +29,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     ids_of,
     walk,
 )
-from xla_explorer.compiler.codegen.nest.lowering.lowering_checks import MOST_SCRATCH
 from xla_explorer.compiler.codegen.nest.renumbering import (
     without_unused,
 )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from xla_explorer.compiler.codegen.nest import transformations
+from xla_explorer.compiler.codegen.nest.accesses import axis_along_memory
 from xla_explorer.compiler.codegen.nest.directives.base import (
     MOST_LANES,
     Directive,
@@ -28,7 +29,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.compiler.codegen.nest.launch import opened_axes
-from xla_explorer.compiler.codegen.nest.lowering.register_layouts import axis_along_memory
 from xla_explorer.compiler.codegen.nest.rewriting import overwrites
 from xla_explorer.compiler.codegen.nest.verifier import runs_in_order
 from xla_explorer.foundation.reason import Reason, refuse

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from xla_explorer.compiler.codegen.nest.accesses import MOST_SCRATCH
 from xla_explorer.compiler.codegen.nest.directives.base import Directive, order_of_sums
 from xla_explorer.compiler.codegen.nest.ir import (
     Combination,
@@ -11,7 +12,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     LoopNest,
     Reduce,
 )
-from xla_explorer.compiler.codegen.nest.lowering.lowering_checks import MOST_SCRATCH
 from xla_explorer.compiler.codegen.nest.transformations import reduction_of
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.identity_element import identity_element

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import ClassVar
 
+from xla_explorer.compiler.codegen.nest.accesses import MOST_SCRATCH
 from xla_explorer.compiler.codegen.nest.directives.base import MOST_STAGED
 from xla_explorer.compiler.codegen.nest.directives.step_directive import (
     Occurrence,
@@ -29,7 +30,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     ids_of,
     walk,
 )
-from xla_explorer.compiler.codegen.nest.lowering.lowering_checks import MOST_SCRATCH
 from xla_explorer.compiler.codegen.nest.renumbering import (
     fresh_numbers,
     needed_of,

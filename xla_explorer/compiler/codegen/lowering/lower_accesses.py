@@ -9,32 +9,31 @@ from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilde
 from xla_explorer.compiler.codegen.ir.types import PTR
 from xla_explorer.compiler.codegen.ir.values import Pointer, Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import real
-from xla_explorer.compiler.codegen.nest.accesses import whole_registers
+from xla_explorer.compiler.codegen.lowering.elements import (
+    Memory,
+    in_lanes,
+    joined,
+    one_lane,
+)
+from xla_explorer.compiler.codegen.lowering.lower_indices import (
+    NestIndices,
+    Point,
+    points,
+)
+from xla_explorer.compiler.codegen.lowering.lowering_checks import dependencies
+from xla_explorer.compiler.codegen.lowering.register_layouts import (
+    packed_pairs_of,
+    permuted,
+    places_in_run,
+    store_streamed,
+)
+from xla_explorer.compiler.codegen.nest.accesses import packed_pair_axis, whole_registers
 from xla_explorer.compiler.codegen.nest.ir import (
     Array,
     Load,
     LoopNest,
     Space,
     Store,
-)
-from xla_explorer.compiler.codegen.nest.lowering.elements import (
-    Memory,
-    in_lanes,
-    joined,
-    one_lane,
-)
-from xla_explorer.compiler.codegen.nest.lowering.lower_indices import (
-    NestIndices,
-    Point,
-    points,
-)
-from xla_explorer.compiler.codegen.nest.lowering.lowering_checks import dependencies
-from xla_explorer.compiler.codegen.nest.lowering.register_layouts import (
-    packed_pair_axis,
-    packed_pairs_of,
-    permuted,
-    places_in_run,
-    store_streamed,
 )
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, linearize
 

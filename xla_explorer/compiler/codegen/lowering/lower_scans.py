@@ -10,19 +10,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_explorer.compiler.codegen.ir.values import Scalar
-from xla_explorer.compiler.codegen.nest.ir import Reduce
-from xla_explorer.compiler.codegen.nest.lowering.elements import (
+from xla_explorer.compiler.codegen.lowering.elements import (
     element_of,
     in_lanes,
     one_lane,
     parts_of,
 )
-from xla_explorer.compiler.codegen.nest.lowering.lower_indices import Point, UnrolledValue, points
-from xla_explorer.compiler.codegen.nest.lowering.lower_reductions import ReductionWriter
-from xla_explorer.compiler.codegen.nest.lowering.reducing import Accumulators
+from xla_explorer.compiler.codegen.lowering.lower_indices import Point, UnrolledValue, points
+from xla_explorer.compiler.codegen.lowering.lower_reductions import ReductionWriter
+from xla_explorer.compiler.codegen.lowering.reducing import Accumulators
+from xla_explorer.compiler.codegen.nest.ir import Reduce
 
 if TYPE_CHECKING:
-    from xla_explorer.compiler.codegen.nest.lowering.lower import Lowering
+    from xla_explorer.compiler.codegen.lowering.lower import Lowering
 
 
 def write_scan(lowering: Lowering, s: Reduce) -> None:

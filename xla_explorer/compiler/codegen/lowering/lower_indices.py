@@ -13,7 +13,7 @@ from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilde
 from xla_explorer.compiler.codegen.ir.types import I32, I64
 from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import real
-from xla_explorer.compiler.codegen.nest.lowering.elements import joined, one_lane
+from xla_explorer.compiler.codegen.lowering.elements import joined, one_lane
 from xla_explorer.hlo.analysis.indexing import (
     Axis,
     Guard,

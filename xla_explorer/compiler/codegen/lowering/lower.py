@@ -19,13 +19,53 @@ from xla_explorer.compiler.codegen.ir.types import I32, I64, PTR, Type
 from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import constant
 from xla_explorer.compiler.codegen.lowering.body import body_in_blocks
+from xla_explorer.compiler.codegen.lowering.elements import (
+    Memory,
+    chosen,
+    computing,
+    in_lanes,
+    lanes_of,
+)
 from xla_explorer.compiler.codegen.lowering.features import CodeFeatures
-from xla_explorer.compiler.codegen.lowering.pipeline import lower_records
-from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
+from xla_explorer.compiler.codegen.lowering.lower_accesses import AccessLowering
+from xla_explorer.compiler.codegen.lowering.lower_indices import (
+    Point,
+    UnrolledValue,
+    points,
+    with_origin,
+)
+from xla_explorer.compiler.codegen.lowering.lower_reductions import (
+    OpenReduction,
+    continued_reductions,
+    write_reduce,
+)
+from xla_explorer.compiler.codegen.lowering.lower_scans import write_scan
+from xla_explorer.compiler.codegen.lowering.lowering_checks import (
+    common_factors,
+    phases_of,
+    why_not_lowered,
+)
+from xla_explorer.compiler.codegen.lowering.pipeline import (
+    lower_nest,
+    lower_records,
+    record_statements,
+)
+from xla_explorer.compiler.codegen.lowering.register_layouts import (
+    load_packed_pairs,
+    load_square,
+    metadata_of,
+)
+from xla_explorer.compiler.codegen.nest.accesses import (
+    LINE_BYTES,
+    MOST_SCRATCH,
+    axis_along_memory,
+    packed_pair_axis,
+)
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     Array,
     AxisKind,
+    Barrier,
     Body,
     Compute,
     Constant,
@@ -36,39 +76,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Reduce,
     SelectRegion,
     Store,
-)
-from xla_explorer.compiler.codegen.nest.lowering.elements import (
-    Memory,
-    chosen,
-    computing,
-    in_lanes,
-    lanes_of,
-)
-from xla_explorer.compiler.codegen.nest.lowering.lower_accesses import AccessLowering
-from xla_explorer.compiler.codegen.nest.lowering.lower_indices import (
-    Point,
-    UnrolledValue,
-    points,
-    with_origin,
-)
-from xla_explorer.compiler.codegen.nest.lowering.lower_reductions import (
-    OpenReduction,
-    continued_reductions,
-    write_reduce,
-)
-from xla_explorer.compiler.codegen.nest.lowering.lower_scans import write_scan
-from xla_explorer.compiler.codegen.nest.lowering.lowering_checks import (
-    MOST_SCRATCH,
-    common_factors,
-    phases_of,
-    why_not_lowered,
-)
-from xla_explorer.compiler.codegen.nest.lowering.register_layouts import (
-    axis_along_memory,
-    load_packed_pairs,
-    load_square,
-    metadata_of,
-    packed_pair_axis,
 )
 from xla_explorer.compiler.codegen.nest.verifier import denied_facts, facts_of
 from xla_explorer.foundation.reason import Reason
@@ -123,8 +130,10 @@ def lower(
     reason = why_not_lowered(nest)
     if reason is not None:
         return reason
+    nest = lower_nest(nest, launched=False)
     lowering = Lowering(nest, pointers or [f"%a{k}" for k in range(len(nest.arrays))], may_alias)
     lowering.kernel()
+    record_statements(lowering.b.records)
     lowering.values.clear()  # they refer to the lowering: see `StructuredBuilder.release`
     return LoweredNest(nest, lowering.b, lowering.scratch_bytes, lowering.phases)
 
@@ -203,8 +212,8 @@ class Lowering(AccessLowering):
     def body(self, body: Body) -> None:
         """Write the statements of a body."""
         for s in body:
-            if isinstance(s, For) and s.axis.extent == 0:
-                continue
+            if isinstance(s, Barrier) or (isinstance(s, For) and s.axis.extent == 0):
+                continue  # one thread runs a task: there is nobody to wait for
             if isinstance(s, For):
                 self.loop(s)
                 continue

@@ -10,7 +10,9 @@ from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLeve
 from xla_explorer.compiler.codegen.ir.records import has_loop
 from xla_explorer.compiler.codegen.lowering.body import body_in_blocks
 from xla_explorer.compiler.codegen.lowering.features import features_of
+from xla_explorer.compiler.codegen.lowering.lower import lower
 from xla_explorer.compiler.codegen.lowering.pipeline import lower_records
+from xla_explorer.compiler.codegen.lowering.recording import begin_kernel
 from xla_explorer.compiler.codegen.nest.directives import (
     Directive,
     DirectiveRefusedError,
@@ -25,7 +27,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     SelectRegion,
     Store,
 )
-from xla_explorer.compiler.codegen.nest.lowering.lower import lower
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.plain_nests.hlo_parts import has_interior_padding
 from xla_explorer.compiler.codegen.nest.policies.base import Tuning, tuning_of
@@ -128,6 +129,7 @@ def nest_code(
         return refuse(
             "not-repeatable", f"%{i.name} updates an operand in place: no step may be repeated"
         )
+    begin_kernel(i.id)
     lowered = lower(schedule.nest, [f"%a{slot}" for slot in array_parameters(i, slots)], may_alias)
     if isinstance(lowered, Reason):
         return lowered

@@ -16,6 +16,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from xla_explorer.compiler.codegen.ir.values import Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import constant, real
+from xla_explorer.compiler.codegen.lowering.elements import (
+    element_of,
+    in_lanes,
+    lanes_of,
+    one_lane,
+    parts_of,
+)
+from xla_explorer.compiler.codegen.lowering.lower_indices import Point, UnrolledValue, points
+from xla_explorer.compiler.codegen.lowering.reducing import Accumulators, Reducing, flat, like
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
     Combination,
@@ -27,19 +36,10 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Reduce,
     uses_of,
 )
-from xla_explorer.compiler.codegen.nest.lowering.elements import (
-    element_of,
-    in_lanes,
-    lanes_of,
-    one_lane,
-    parts_of,
-)
-from xla_explorer.compiler.codegen.nest.lowering.lower_indices import Point, UnrolledValue, points
-from xla_explorer.compiler.codegen.nest.lowering.reducing import Accumulators, Reducing, flat, like
 from xla_explorer.hlo.analysis.indexing import Axis
 
 if TYPE_CHECKING:
-    from xla_explorer.compiler.codegen.nest.lowering.lower import Lowering
+    from xla_explorer.compiler.codegen.lowering.lower import Lowering
 
 FEW_INSTANCES = (
     8  # with more, each operand is loaded just before its combination, to save registers

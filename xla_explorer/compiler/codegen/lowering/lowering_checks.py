@@ -34,8 +34,6 @@ from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import array_shape
 
-MOST_SCRATCH = 1 << 18  # bytes of an array on the stack of a thread
-
 
 def why_launched(nest: LoopNest) -> Reason | None:
     """Return a refusal if an axis is numbered by a GPU launch."""

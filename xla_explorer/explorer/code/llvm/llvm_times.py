@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_explorer.explorer.code.llvm_kernels import function_of, kernel_ir, llvm_setting
+from xla_explorer.explorer.code.llvm.llvm_kernels import function_of, kernel_ir, llvm_setting
 from xla_explorer.explorer.display import wide_frame
 from xla_explorer.explorer.sessions.compilation import Compilation
 

@@ -15,10 +15,10 @@ from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.types import BF16 as BF16_LANES
 from xla_explorer.compiler.codegen.ir.types import I64
 from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
+from xla_explorer.compiler.codegen.lowering.elements import element_of, parts_of
+from xla_explorer.compiler.codegen.lowering.lower_indices import Point, UnrolledValue, points
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
-from xla_explorer.compiler.codegen.nest.ir import Array, Load, LoopNest, Store
-from xla_explorer.compiler.codegen.nest.lowering.elements import element_of, parts_of
-from xla_explorer.compiler.codegen.nest.lowering.lower_indices import Point, UnrolledValue, points
+from xla_explorer.compiler.codegen.nest.ir import Array, Load, LoopNest
 from xla_explorer.hlo.analysis.indexing import (
     ZERO,
     Axis,
@@ -27,50 +27,9 @@ from xla_explorer.hlo.analysis.indexing import (
     index,
     linearize,
 )
-from xla_explorer.hlo.primitive_type import BF16
 
 if TYPE_CHECKING:
-    from xla_explorer.compiler.codegen.nest.lowering.lower_accesses import AccessLowering
-
-
-def axis_along_memory(
-    nest: LoopNest, s: Load, vector: Axis, unrolled: Sequence[Axis]
-) -> Axis | None:
-    """Return the unrolled axis along which a load is contiguous, for a strided vector axis.
-
-    It must have as many steps as the vector has lanes.
-    """
-    array, offset = nest.array(s.array), nest.offset_of(s)
-    if array is None or offset.coefficient(vector) in (0, 1, None):
-        return None
-    if any(
-        x.bounds[0] < 0 or x.bounds[1] >= n
-        for x, n in zip(s.place, array.shape.dimensions, strict=True)
-    ):
-        return None
-    return next(
-        (
-            axis
-            for axis in unrolled
-            if axis.extent == vector.extent and offset.coefficient(axis) == 1
-        ),
-        None,
-    )
-
-
-def packed_pair_axis(
-    nest: LoopNest, s: Load | Store, vector: Axis, unrolled: Sequence[Axis]
-) -> Axis | None:
-    """Return the unrolled axis over the two elements of 16 bits in a 32-bit word.
-
-    The lanes must be consecutive words, so that the axis has even and odd elements.
-    """
-    array, offset = nest.array(s.array), nest.offset_of(s)
-    if array is None or array.shape.element_type is not BF16 or offset.coefficient(vector) != 2:
-        return None
-    return next(
-        (axis for axis in unrolled if axis.extent == 2 and offset.coefficient(axis) == 1), None
-    )
+    from xla_explorer.compiler.codegen.lowering.lower_accesses import AccessLowering
 
 
 def unpacked_pairs(b: Builder, words: Value[Integer]) -> list[Value]:

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.code.compile_flame import CompileFlame, flame_of_session
 from xla_explorer.explorer.code.control_flow import ControlFlow, control_flow
-from xla_explorer.explorer.code.llvm_kernels import (
+from xla_explorer.explorer.code.llvm.llvm_kernels import (
     finished_functions,
     function_of,
     functions_reached,
     kernel_ir,
     llvm_setting,
 )
-from xla_explorer.explorer.code.llvm_times import pass_times
+from xla_explorer.explorer.code.llvm.llvm_times import pass_times
 from xla_explorer.explorer.display import wide_frame
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -200,7 +200,7 @@ class Llvm:
     ) -> WideFrame:
         """Return one row per run of an LLVM pass on a kernel, with the diff.
 
-        See `explorer.code.llvm_views.llvm_passes`.
+        See `explorer.code.llvm.llvm_views.llvm_passes`.
 
         Parameters
         ----------
@@ -218,7 +218,7 @@ class Llvm:
     def remarks(self, *passes: str) -> WideFrame:
         """Return the remarks of LLVM's vectorisers, or of other passes, by instruction and line.
 
-        See `explorer.code.llvm_views.remarks`.
+        See `explorer.code.llvm.llvm_views.remarks`.
 
         Parameters
         ----------
@@ -230,7 +230,7 @@ class Llvm:
     def times(self, kernel: str = "") -> WideFrame:
         """Return the time of each LLVM pass, the longest first.
 
-        See `explorer.code.llvm_times.pass_times`.
+        See `explorer.code.llvm.llvm_times.pass_times`.
 
         Parameters
         ----------
@@ -249,7 +249,7 @@ class Llvm:
     def inner_loops(self, kernel: str | None = None) -> WideFrame:
         """Return llvm-mca's cycles of each innermost loop of the machine code.
 
-        See `explorer.code.llvm_views.inner_loops`.
+        See `explorer.code.llvm.llvm_views.inner_loops`.
 
         Parameters
         ----------

@@ -10,18 +10,18 @@ from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.ir.values import Complex, Integer, Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import constant, real
+from xla_explorer.compiler.codegen.lowering.elements import (
+    chosen,
+    in_lanes,
+    lanes_of,
+)
+from xla_explorer.compiler.codegen.lowering.lower_indices import Point, UnrolledValue
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
     Body,
     Combination,
     Reduce,
 )
-from xla_explorer.compiler.codegen.nest.lowering.elements import (
-    chosen,
-    in_lanes,
-    lanes_of,
-)
-from xla_explorer.compiler.codegen.nest.lowering.lower_indices import Point, UnrolledValue
 from xla_explorer.hlo.analysis.indexing import Axis, Guard
 from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.primitive_type import PrimitiveType

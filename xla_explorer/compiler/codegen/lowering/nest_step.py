@@ -1,0 +1,27 @@
+"""Steps that change a loop nest, between its schedule and the first instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from xla_explorer.compiler.codegen.nest.ir import LoopNest
+
+
+class NestStep(NamedTuple):
+    """A step of the lowering that changes a loop nest.
+
+    Attributes
+    ----------
+    sentence : str
+        What the step does.
+    run : function
+        Returns the changed nest; the same nest if nothing changes.
+    for_cpus : bool
+        False for a step that only kernels of a launch need.
+    """
+
+    name: str
+    sentence: str
+    run: Callable[[LoopNest], LoopNest]
+    for_cpus: bool = True

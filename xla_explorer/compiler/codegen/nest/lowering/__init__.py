@@ -1,1 +1,0 @@
-"""Lowering of loop nests to SSA records, for CPUs; `lower.py` begins. GPUs reuse parts of it."""
