@@ -146,7 +146,9 @@ def test_imports_point_downwards() -> None:
 
 
 ORDER_OF_EXPLORER = [
+    "tables",
     "display",
+    "asking",
     "pictures",
     "sessions",
     "questions",

@@ -100,6 +100,26 @@ COMMANDS = (
         *common(),
     ),
     command(
+        "ask",
+        'one question of a compile, as in Python: "decisions(\'fusion\')", "passes[3].text"',
+        *FILE,
+        argument(
+            "call",
+            nargs="?",
+            help="a method of a session with its arguments; [20:40] behind it: those rows alone. "
+            "Without: all questions",
+        ),
+        argument("--rows", type=positive, default=None, metavar="N", help="the most rows or lines"),
+        argument(
+            "--tokens",
+            type=positive,
+            default=None,
+            metavar="N",
+            help="the most tokens of a language model that the answer may have",
+        ),
+        *common(),
+    ),
+    command(
         "compare",
         "one module on several backends, one table",
         *FILE,

@@ -31,6 +31,7 @@ from xla_explorer.backends.cpu.machine_limits import machine_limits
 from xla_explorer.backends.interfaces import Executable
 from xla_explorer.backends.xla.several_devices import measured_on_one
 from xla_explorer.backends.xla.xla_platform import XlaExecutable
+from xla_explorer.explorer.asking.question import Cost, question
 from xla_explorer.explorer.compiling import compile as compile_module
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.compilation import NotThereError
@@ -82,6 +83,7 @@ _SECONDS_OF_ROUNDS = 8.0
 _TIMED_US = 5e6  # of either compiler's runs together
 
 
+@question("xla", cost=Cost.RUNS)
 @explains_arguments
 def profile(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> XlaProfile:
     """Compile a program with real XLA:CPU, run it, and read what XLA's own profiler recorded.
@@ -125,6 +127,7 @@ def profile(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> X
     return _recorded(session, leaves, repeats)
 
 
+@question("xla", cost=Cost.RUNS)
 @explains_arguments
 def why_slow(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> WhySlow:
     """Explain where a program's time goes on real XLA:CPU.
@@ -257,6 +260,7 @@ def compare(first: Session, second: Session) -> XlaDifference:
     return differences(first, second, machine_limits())
 
 
+@question("xla", cost=Cost.RUNS)
 @explains_arguments
 def why_memory(program: Any, *arrays: Any, **keywords: Any) -> WhyMemory:
     """Explain the peak memory of a program on real XLA:CPU, by source line and buffer.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from xla_explorer.compiler.pipeline import PassTrace
 from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
+from xla_explorer.explorer.asking.question import Cost, question
 from xla_explorer.explorer.code.explanation import Explanation, explain
 from xla_explorer.explorer.code.kernel_schedule import KernelSchedule, schedules_beside
 from xla_explorer.explorer.comparisons.comparison import Comparison, compare_sessions
@@ -82,6 +83,7 @@ class Session(SessionCode):
     def _passes_of(self, record: PassTrace) -> Passes:
         return Passes(record, self.source_lines, self._explorer_source_)
 
+    @question(noun="decision")
     def decisions(self, kind: str | None = None) -> pandas.DataFrame:
         """Return one row per decision, with its verdict, reason, subjects and cost.
 
@@ -114,6 +116,7 @@ class Session(SessionCode):
             )
         return frame
 
+    @question()
     def why_not(self, kind: str, *subjects: str | int | HloInstruction) -> Answer:
         """Return the reason of a decision: the recorded one, else that of the same checks now.
 
@@ -141,6 +144,7 @@ class Session(SessionCode):
     def explain(self) -> SessionAdvice: ...
     @overload
     def explain(self, instruction: str | int | HloInstruction) -> Explanation: ...
+    @question()
     def explain(
         self, instruction: str | int | HloInstruction | None = None
     ) -> Explanation | SessionAdvice:
@@ -164,6 +168,7 @@ class Session(SessionCode):
             return session_advice(self)
         return explain(self, self.passes.find(instruction))
 
+    @question(cost=Cost.RUNS)
     def override(
         self,
         *,
@@ -212,6 +217,7 @@ class Session(SessionCode):
             schedules_beside(self, schedules),
         )
 
+    @question(noun="override")
     def overrides(self) -> Overrides:
         """Return the result of each override, earlier ones included.
 
@@ -251,6 +257,7 @@ class Session(SessionCode):
                 self, other, arrays or (random_arguments(self.source) if runs else ()), repeats
             )
 
+    @question(cost=Cost.RUNS)
     def bisect(self, *arrays: Any) -> BisectionResult:
         """Find the first pass and the first rewrite after which a value differs.
 
@@ -264,6 +271,7 @@ class Session(SessionCode):
         with working(f"bisecting {self.source.name}"):
             return bisect(self, arrays)
 
+    @question(cost=Cost.RUNS, noun="kernel")
     def profile(self, *arrays: Any, repeats: int = 20) -> ProfileFrame:
         """Run the program; return time, bytes and flops of each kernel and of the whole.
 
@@ -295,6 +303,7 @@ class Session(SessionCode):
         """
         return timeline(self, path)
 
+    @question(cost=Cost.RUNS)
     def emulation(self, *arrays: Any) -> Emulation:
         """Run the GPU kernels of the same source on the PTX emulator.
 
@@ -308,6 +317,7 @@ class Session(SessionCode):
         with working(f"emulating {self.source.name}"):
             return emulation(self, arrays)
 
+    @question(cost=Cost.RUNS)
     def time(self, *arrays: Any, repeats: int | None = None) -> Timing:
         """Time whole calls from Python: n, median, interquartile range.
 

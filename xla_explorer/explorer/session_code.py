@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.explorer.asking.question import Cost, question
 from xla_explorer.explorer.code.annotated_source import AnnotatedSource, annotated_source
 from xla_explorer.explorer.code.kernel_schedule import KernelSchedule, schedule_of
 from xla_explorer.explorer.code.llvm.llvm_views import Llvm, kernel_code
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 class SessionCode(Compilation):
     """A compile with its code as methods."""
 
+    @question()
     def llvm_ir(self, optimized: bool = True, *, kernel: str = "") -> CodeText:
         """Return the LLVM IR, after LLVM's passes or before them.
 
@@ -53,6 +55,7 @@ class SessionCode(Compilation):
         """LLVM's part of the compile, such as `.passes(kernel)` and `.remarks(*passes)`."""
         return Llvm(self)
 
+    @question()
     def loops(
         self, kernel: str | int | None = None, schedule: str | None = None
     ) -> LoopNestText | Loops:
@@ -102,6 +105,7 @@ class SessionCode(Compilation):
         """
         return schedule_of(self, kernel)
 
+    @question()
     def assembly(self) -> CodeText:
         """Return the assembly of the host's CPU, or of `session.gpu()` SASS.
 
@@ -113,6 +117,7 @@ class SessionCode(Compilation):
             else stage_code(self, "assembly", "asm", "session.assembly()")
         )
 
+    @question(cost=Cost.COMPILES)
     def ptx(self, **options: Any) -> CodeText:
         """Return the PTX of the same source, compiled for the backend `gpu` on first use.
 
@@ -125,6 +130,7 @@ class SessionCode(Compilation):
         """
         return stage_code(self.gpu(**options), "ptx", "ptx", "session.ptx()")
 
+    @question(noun="kernel")
     def kernels(self, *, resources: bool = False) -> pandas.DataFrame:
         """Return one row per step of the program.
 
@@ -144,10 +150,12 @@ class SessionCode(Compilation):
         """
         return ptxas_table(self) if resources else kernel_table(self)
 
+    @question(noun="buffer")
     def buffers(self) -> BufferReport:
         """Return the buffer assignment. NotThereError if the backend assigns none."""
         return buffer_report(self)
 
+    @question()
     def side_by_side(self, *stages: str, kernel: str = "") -> SideBySide:
         """Return the HLO lines of each kernel beside the code of each stage.
 
@@ -160,6 +168,7 @@ class SessionCode(Compilation):
         """
         return side_by_side(self, stages, kernel)
 
+    @question(cost=Cost.RUNS)
     def annotate(self, *arrays: Any, repeats: int = 20, measure: bool = True) -> AnnotatedSource:
         """Return the HLO as it was written, with the code and the time of each line.
 

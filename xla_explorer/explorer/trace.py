@@ -10,6 +10,7 @@ from xla_explorer.compiler.pipeline import PassStep, PassTrace
 from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
 from xla_explorer.compiler.pipeline.optimize import optimize as run_passes
 from xla_explorer.compiler.rewriting import Rule
+from xla_explorer.explorer.asking.question import STEP, Cost, question
 from xla_explorer.explorer.code.compile_flame import CompileFlame, flame_of_passes
 from xla_explorer.explorer.comparisons.pass_orders import (
     changing_names,
@@ -57,6 +58,7 @@ class Pass(RecordedPass):
 
     __slots__ = ()
 
+    @question(STEP, noun="decision")
     def decisions(self, kind: str | None = None) -> pandas.DataFrame:
         """Return the rows of `session.decisions(kind)` that were recorded in this pass.
 
@@ -82,6 +84,12 @@ class Passes(RecordedPasses[Pass]):
         super().__init__(record, Pass)
         self._source_lines, self._source = source_lines, source or partial(TraceSource, self)
 
+    @question("passes", noun="pass")
+    def to_frame(self) -> pandas.DataFrame:
+        """Return one row per pass: what it changed, its time and its rewrites."""
+        return super().to_frame()
+
+    @question("passes")
     def history(self, instruction: str | int | HloInstruction) -> list[str]:
         """Return the history of an instruction over the passes, one sentence per line.
 
@@ -92,6 +100,7 @@ class Passes(RecordedPasses[Pass]):
         """
         return self.lineage.sentences(self.find(instruction))
 
+    @question("passes", cost=Cost.COMPILES)
     def applicable(
         self, instruction: str | int | HloInstruction, step: int | None = None
     ) -> ApplicableRules:
@@ -127,6 +136,7 @@ class Passes(RecordedPasses[Pass]):
         )
         return rule_trial(rule, self[step].snapshot, where)
 
+    @question("passes", cost=Cost.COMPILES, noun="pass")
     def effective(self, step: int = -1) -> pandas.DataFrame:
         """Return the registered passes that would change the module after a pass, one row per pass.
 
@@ -140,6 +150,7 @@ class Passes(RecordedPasses[Pass]):
         """
         return effective_passes(self[step].module, self.record.target)
 
+    @question("passes", cost=Cost.COMPILES)
     def commute(self, *names: str, step: int = 0) -> pandas.DataFrame:
         """Return the pairs of passes whose order matters, one row per pair.
 
@@ -158,6 +169,7 @@ class Passes(RecordedPasses[Pass]):
             self[step].module, names or changing_names(self), self.record.target
         )
 
+    @question("passes", cost=Cost.COMPILES)
     def search_order(
         self, *names: str, step: int = 0, trials: int = 40, by: str = "bytes"
     ) -> pandas.DataFrame:
@@ -185,6 +197,7 @@ class Passes(RecordedPasses[Pass]):
             by=by,
         )
 
+    @question("passes", noun="origin")
     def provenance(self) -> Provenance:
         """Return the source instructions and lines of each instruction of the result.
 
@@ -192,6 +205,7 @@ class Passes(RecordedPasses[Pass]):
         """
         return provenance(self, self._source_lines or SourceLines(self.module))
 
+    @question("passes", cost=Cost.RUNS)
     def value(
         self, instruction: str | int | HloInstruction, *arrays: Any, step: int = -1
     ) -> TensorValue:
@@ -210,6 +224,7 @@ class Passes(RecordedPasses[Pass]):
         """
         return tensor_value(self, self.find(instruction), step, arrays)
 
+    @question("passes", cost=Cost.RUNS)
     def errors(self, *arrays: Any, rewrites: bool = False) -> pandas.DataFrame:
         """Return the largest relative error of values after each pass that changed the module.
 
@@ -225,6 +240,7 @@ class Passes(RecordedPasses[Pass]):
         """
         return value_errors(self, arrays, rewrites=rewrites)
 
+    @question("passes", noun="found thing")
     def search(self, query: str, step: int = -1) -> pandas.DataFrame:
         """Return the instructions of a step, the decisions and the passes that match a query.
 
@@ -243,6 +259,7 @@ class Passes(RecordedPasses[Pass]):
             found_items(self._source(), query, self[step].number), [*KEYS, "id", "step"]
         )
 
+    @question("passes")
     def callers(self, instruction: str | int | HloInstruction) -> pandas.DataFrame:
         """Return the Python call stack of an instruction, the innermost frame first.
 
@@ -268,6 +285,7 @@ class Passes(RecordedPasses[Pass]):
             next((stack for stack in stacks if stack), []), ["file", "function", "line"]
         )
 
+    @question("passes")
     def opcodes(self, *, change: bool = False) -> pandas.DataFrame:
         """Return the number of instructions by opcode, as written and after each change.
 
@@ -278,6 +296,7 @@ class Passes(RecordedPasses[Pass]):
         """
         return opcode_table(self, change=change)
 
+    @question("passes", noun="pass")
     def costs(self) -> pandas.DataFrame:
         """Return time and size after each pass that changed the module, one row per pass.
 
@@ -286,6 +305,7 @@ class Passes(RecordedPasses[Pass]):
         """
         return cost_table(self)
 
+    @question("passes", noun="rule")
     def hot_rules(self) -> pandas.DataFrame:
         """Return the rules that were applied or refused, one row per rule, the most applied first.
 
@@ -300,6 +320,7 @@ class Passes(RecordedPasses[Pass]):
         """
         return CompileFlame(flame_of_passes(self, clock_rules(self)))
 
+    @question("passes", cost=Cost.COMPILES, noun="rule")
     def rule_times(self, *others: ModuleLike, idle: bool = False) -> pandas.DataFrame:
         """Return the time of each rule in each pass, one row per rule and pass.
 

@@ -118,7 +118,7 @@ def _wrong_argument(
         return None  # Python's own message names the parameter
     for name, value in given.arguments.items():
         parameter = given.signature.parameters[name]
-        hint = _annotation(function, parameter)
+        hint = annotation_of(function, parameter)
         values: Iterable[Any] = (value,)
         if parameter.kind is parameter.VAR_POSITIONAL:
             values = value
@@ -130,7 +130,7 @@ def _wrong_argument(
     return None
 
 
-def _annotation(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
+def annotation_of(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
     """Return the type that a parameter is annotated with; Any where it cannot be evaluated here."""
     hint = parameter.annotation
     if isinstance(hint, str):

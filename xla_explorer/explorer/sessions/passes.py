@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar, overload
 
 from xla_explorer.compiler.pipeline import PassPipeline, PassStep, PassTrace
 from xla_explorer.compiler.pipeline.trace import UnknownStepError
+from xla_explorer.explorer.asking.question import STEP, question
 from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table, drawn, printed
 from xla_explorer.explorer.display.code_pane import PrintedLine
 from xla_explorer.explorer.display.display import CodeText
@@ -144,6 +145,7 @@ class RecordedPass(Report):
         return None if self.step is None else self._passes.lineage.difference(self.step)
 
     @property
+    @question(STEP, is_property=True)
     def text(self) -> CodeText:
         """The module after it, as HLO text."""
         return CodeText(
@@ -155,6 +157,7 @@ class RecordedPass(Report):
         """The module's text after it: (line, instruction id or None)."""
         return self._passes.text_of(self.snapshot)
 
+    @question(STEP)
     def text_diff(self, context_lines: int = 3) -> CodeText:
         """Return a unified diff of the module's text around the pass; empty if it changed nothing.
 

@@ -15,6 +15,7 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.explorer.asking.question import Cost, question
 from xla_explorer.explorer.code.compile_flame import CompileFlame, flame_of_session
 from xla_explorer.explorer.code.control_flow import ControlFlow, control_flow
 from xla_explorer.explorer.code.llvm.llvm_kernels import (
@@ -195,6 +196,7 @@ class Llvm:
     def __init__(self, session: Compilation) -> None:
         self._session = session
 
+    @question("llvm", cost=Cost.COMPILES, noun="llvm pass")
     def passes(
         self, kernel: str, *, changed_only: bool = True, machine_passes: bool = True
     ) -> WideFrame:
@@ -215,6 +217,7 @@ class Llvm:
             self._session, kernel, changed_only=changed_only, machine_passes=machine_passes
         )
 
+    @question("llvm", cost=Cost.COMPILES, noun="remark")
     def remarks(self, *passes: str) -> WideFrame:
         """Return the remarks of LLVM's vectorisers, or of other passes, by instruction and line.
 
@@ -227,6 +230,7 @@ class Llvm:
         """
         return remarks(self._session, passes or VECTORIZERS)
 
+    @question("llvm", cost=Cost.COMPILES, noun="llvm pass")
     def times(self, kernel: str = "") -> WideFrame:
         """Return the time of each LLVM pass, the longest first.
 
@@ -246,6 +250,7 @@ class Llvm:
         """
         return CompileFlame(flame_of_session(self._session, rules=True, llvm=True))
 
+    @question("llvm", cost=Cost.COMPILES, noun="machine loop")
     def inner_loops(self, kernel: str | None = None) -> WideFrame:
         """Return llvm-mca's cycles of each innermost loop of the machine code.
 
@@ -258,6 +263,7 @@ class Llvm:
         """
         return inner_loops(self._session, kernel)
 
+    @question("llvm")
     def control_flow(self, kernel: str, stage: str = "llvm-ir-optimized") -> ControlFlow:
         """Return the basic blocks of a kernel and their successors, as a picture and a table.
 

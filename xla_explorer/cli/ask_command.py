@@ -1,0 +1,38 @@
+"""`xla-explorer ask`: one question of a compile, by the registry of questions."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+
+from xla_explorer.cli.output import print_json, print_table
+from xla_explorer.explorer.asking import Budget, answer, parse_call, questions
+from xla_explorer.explorer.asking.answering import checked_call
+from xla_explorer.explorer.compiling import compile
+from xla_explorer.explorer.sessions.loading import EntryChoice, load_module, module_of_bytes
+
+
+def ask(given: Namespace) -> int:
+    """Print the answer to a question, or the list of questions."""
+    if given.call is None:
+        rows = [(q.name, _arguments(q.schema()), q.summary) for q in questions().values()]
+        print_table(["question", "arguments", "answer"], rows, as_json=given.json)
+        return 0
+    checked_call(parse_call(given.call))  # a wrong call ends before the compile
+    entry = EntryChoice(given.function, given.shapes)
+    module = (
+        module_of_bytes(sys.stdin.buffer.read(), "<stdin>", entry=entry)
+        if given.file == "-"
+        else load_module(given.file, entry)
+    )
+    session = compile(module, given.backend, given.passes, keep_errors=True)
+    reply = answer(session, given.call, budget=Budget(rows=given.rows, tokens=given.tokens))
+    if given.json:
+        print_json(reply.to_json())
+    else:
+        print(reply)
+    return 0
+
+
+def _arguments(schema: dict[str, dict[str, object]]) -> str:
+    return ", ".join(schema["properties"])

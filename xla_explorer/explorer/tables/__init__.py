@@ -1,0 +1,9 @@
+"""The vocabulary of tables: each column once, and one row type a noun.
+
+Start reading at `columns.py`.
+"""
+
+from xla_explorer.explorer.tables.columns import COLUMNS, Column, column
+from xla_explorer.explorer.tables.nouns import NOUNS, Noun
+
+__all__ = ["COLUMNS", "NOUNS", "Column", "Noun", "column"]
