@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.compiler.codegen.nest.schedule import ScheduleError
+from xla_explorer.compiler.codegen.nest.plan import AxisHandle
+from xla_explorer.compiler.codegen.nest.schedule_text import ScheduleError
+from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.explorer.code.kernel_alone import module_of_kernel
 from xla_explorer.hlo.verifier import violations
 
@@ -222,3 +224,18 @@ ENTRY main {
     first, second = session.loops()
     assert "stage{%v," in first.schedule and "stage{%w," in second.schedule
     assert str(session.schedule("b")) == second.schedule
+
+
+def test_a_function_over_handles_schedules_a_kernel(session) -> None:
+    def in_registers(axis: AxisHandle, lanes: int) -> None:
+        blocks = axis.split(lanes, tail="cut")
+        blocks.inner.vectorize()
+        if blocks.rest is not None:
+            blocks.rest.split(lanes).inner.vectorize()
+
+    made = session.schedule(f"%{SUMS}").plain()
+    ours = made.by(lambda plan: in_registers(plan.axis(list(made.nest.axes())[-1]), 8))
+    assert nest_text(made.then(str(ours)).nest) == nest_text(ours.nest)
+    with pytest.raises(ScheduleError, match="unknown axis q") as refused:
+        made.by(lambda plan: plan.axis("q").unroll())
+    assert refused.value.hint

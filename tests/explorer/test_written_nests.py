@@ -10,7 +10,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.compiler.codegen.nest.directives import DirectiveRefusedError
-from xla_explorer.compiler.codegen.nest.schedule import ScheduleError
+from xla_explorer.compiler.codegen.nest.schedule_text import ScheduleError
 from xla_explorer.explorer.code import loop_nests
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from xla_explorer.compiler.codegen.nest.schedule import DIRECTIVES
+from xla_explorer.compiler.codegen.nest.schedule_text import DIRECTIVES
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "notebooks" / "glossary.md").read_text(encoding="utf-8")

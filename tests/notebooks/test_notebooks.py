@@ -12,7 +12,7 @@ import pytest
 
 import xla_explorer as xe
 from tests.notebooks.course_notebooks import read, run
-from xla_explorer.compiler.codegen.nest.schedule import DIRECTIVES
+from xla_explorer.compiler.codegen.nest.schedule_text import DIRECTIVES
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("00*.ipynb"))

@@ -29,7 +29,8 @@ from tests.properties.random_modules import RandomModule, random_module  # noqa:
 from tests.support.opcode_programs import PROGRAMS, module_with  # noqa: E402
 from xla_explorer.backends.cpu.cpu_executable import CpuExecutable  # noqa: E402
 from xla_explorer.compiler.codegen import cache_blocking, host_program, parallel_plan  # noqa: E402
-from xla_explorer.compiler.codegen.nest.policies import base, prefetches  # noqa: E402
+from xla_explorer.compiler.codegen.nest import tuning  # noqa: E402
+from xla_explorer.compiler.codegen.nest.policies import prefetches  # noqa: E402
 from xla_explorer.hlo.evaluator import flatten_value  # noqa: E402
 from xla_explorer.hlo.opcodes import OPCODES  # noqa: E402
 
@@ -42,7 +43,7 @@ _LIBC.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 
 # Thresholds of large arrays, with values that small arrays exceed.
 LIMITS: list[tuple[Any, str, float]] = [
-    (prefetches, "TILE_BYTES", 256), (base, "STREAMED_BYTES", 0), (base, "STREAMED_TRANSPOSE_BYTES", 0), (host_program, "LEAST_BYTES", 0), (cache_blocking, "LEAST_BYTES", 0),
+    (prefetches, "TILE_BYTES", 256), (tuning, "STREAMED_BYTES", 0), (tuning, "STREAMED_TRANSPOSE_BYTES", 0), (host_program, "LEAST_BYTES", 0), (cache_blocking, "LEAST_BYTES", 0),
     (cache_blocking, "BLOCK_BYTES", 2048),
 ]  # fmt: skip
 

@@ -10,9 +10,9 @@ from xla_explorer.compiler.codegen.library_calls import convolution_by_library, 
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, For, Reduce, walk
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
-from xla_explorer.compiler.codegen.nest.policies.base import Tuning
 from xla_explorer.compiler.codegen.nest.policies.convolutions import convolution_policy
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
 from xla_explorer.compiler.target import HOST_LIKE, cpu_target
 from xla_explorer.hlo.evaluator import evaluate

@@ -7,7 +7,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.backends.llvm.target_machine import host_target
-from xla_explorer.compiler.codegen.nest.policies import base
+from xla_explorer.compiler.codegen.nest import tuning
 from xla_explorer.explorer.measures.profiling import streaming_kernels
 
 pytestmark = pytest.mark.skipif(
@@ -57,8 +57,8 @@ READ_AGAIN = (
 
 @pytest.fixture
 def everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base, "STREAMED_BYTES", 0)
-    monkeypatch.setattr(base, "STREAMED_TRANSPOSE_BYTES", 0)
+    monkeypatch.setattr(tuning, "STREAMED_BYTES", 0)
+    monkeypatch.setattr(tuning, "STREAMED_TRANSPOSE_BYTES", 0)
 
 
 def inputs_of(session: xe.Session) -> list[np.ndarray]:

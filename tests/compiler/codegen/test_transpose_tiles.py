@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.compiler.codegen.nest.policies import base
+from xla_explorer.compiler.codegen.nest import tuning
 
 TYPES = {
     "f32": np.float32,
@@ -83,7 +83,7 @@ def test_an_operand_that_begins_anywhere_in_a_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if large:
-        monkeypatch.setattr(base, "STREAMED_TRANSPOSE_BYTES", 0)
+        monkeypatch.setattr(tuning, "STREAMED_TRANSPOSE_BYTES", 0)
     session = xe.compile(program(shape, order, t), backend="cpu", threads=threads, cache=False)
     count, width = int(np.prod(shape)), np.dtype(TYPES[t]).itemsize
     memory = np.arange(count + 32).astype(TYPES[t])

@@ -11,7 +11,7 @@ import xla_explorer as xe
 from tests.architecture.test_reason_codes import PACKAGE, codes_in
 from tests.compiler.decisions import reason_page
 from tests.compiler.decisions.programs import COMPILES, MANY
-from xla_explorer.compiler.codegen.nest.schedule import DIRECTIVES
+from xla_explorer.compiler.codegen.nest.schedule_text import DIRECTIVES
 from xla_explorer.compiler.decisions import (
     answer_reasons,
     fusion_reasons,

@@ -23,7 +23,7 @@ from xla_explorer.compiler.buffers import assign_buffers
 from xla_explorer.compiler.codegen.dispatch import cpu_strategy, nest_kernel
 from xla_explorer.compiler.codegen.ir.builder import contraction
 from xla_explorer.compiler.codegen.nest.directives import DIRECTIVES
-from xla_explorer.compiler.codegen.nest.schedule import parse_schedules
+from xla_explorer.compiler.codegen.nest.schedule_text import parse_schedules
 from xla_explorer.compiler.codegen.parallel_plan import cache_blocking_decision, parallel_decision
 from xla_explorer.compiler.codegen.program_kernels import ProgramKernels
 from xla_explorer.compiler.codegen.program_records import HostProgram

@@ -10,7 +10,6 @@ from xla_explorer.backends.gpu.architecture import GpuArchitecture, gpu_architec
 from xla_explorer.backends.gpu.device_executor import DeviceExecutor
 from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, LEVELS, TABLE, write_device_math
 from xla_explorer.backends.gpu.emitters.constant_memory import ConstantBank
-from xla_explorer.backends.gpu.emitters.kernel_descriptors import NestSchedule
 from xla_explorer.backends.gpu.emitters.selection import write_gpu_kernels
 from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
 from xla_explorer.backends.gpu.gpu_program import GpuProgram, GpuProgramWriter
@@ -24,7 +23,9 @@ from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.interpreter.whole_module import on_the_evaluator, why_no_native_code
 from xla_explorer.compiler.buffers import assign_buffers
 from xla_explorer.compiler.codegen.ir.builder import contraction
-from xla_explorer.compiler.codegen.nest.schedule import parse_schedules
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.schedule_facts import reorders_sums
+from xla_explorer.compiler.codegen.nest.schedule_text import parse_schedules
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.decisions.recorded import code_check
 from xla_explorer.compiler.pipeline.default_pipelines import (
@@ -202,9 +203,9 @@ def record_launches(program: GpuProgram, journal: Journal | None) -> None:
         if made.nest is not None:
             why = made.nest if isinstance(made.nest, Reason) else None
             about: dict[str, object] = {"emitter": made.emitter}
-            if isinstance(made.nest, NestSchedule):
+            if isinstance(made.nest, Schedule):
                 about |= {"schedule": str(made.nest)} | (
-                    {"reorders-sum": True} if made.nest.reorders_sums else {}
+                    {"reorders-sum": True} if reorders_sums(made.nest) else {}
                 )
             checks = code_check("loop-nest", why is None, why, about, _LAUNCH)
             journal.write(

@@ -23,7 +23,7 @@ from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, KernelMath
 from xla_explorer.backends.gpu.emitters import EmittedKernels, write_gpu_kernels
 from xla_explorer.backends.gpu.emitters.constant_memory import ConstantBank, ConstantPlacement
 from xla_explorer.backends.gpu.emitters.dots.result_store import product_in
-from xla_explorer.backends.gpu.emitters.kernel_descriptors import GpuKernel, NestSchedule
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import GpuKernel
 from xla_explorer.backends.gpu.emitters.selection import Overrides
 from xla_explorer.backends.gpu.kernel_module import (
     PTX_KERNELS,
@@ -41,6 +41,7 @@ from xla_explorer.compiler.codegen.dispatch import LoweringKind
 from xla_explorer.compiler.codegen.ir.llvm_module import LlvmModule
 from xla_explorer.compiler.codegen.ir.llvm_text import module_text
 from xla_explorer.compiler.codegen.nest.directives import Directive
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.program_records import KernelDecision
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels, check_all_met
 from xla_explorer.compiler.codegen.single_device import COPIES
@@ -416,11 +417,7 @@ class GpuProgramWriter:
         Only a kernel from a single nest can have them.
         """
         nest = made.nest
-        if (
-            i not in self.scheduled
-            or not isinstance(nest, NestSchedule)
-            or nest.following is not None
-        ):
+        if i not in self.scheduled or not isinstance(nest, Schedule) or nest.following is not None:
             return made
         directives = self.scheduled.with_overrides(
             i, nest.start, nest.directives, i.name not in self.schedules, True

@@ -29,8 +29,8 @@ from xla_explorer.compiler.codegen.kernels.products.dot_plan import (
 )
 from xla_explorer.compiler.codegen.llvm_types import float_constant
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
-from xla_explorer.compiler.codegen.nest.policies.base import tuning_of
 from xla_explorer.compiler.codegen.nest.policies.convolutions import convolution_of
+from xla_explorer.compiler.codegen.nest.tuning import tuning_of
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.cost import instruction_cost

@@ -16,7 +16,7 @@ from xla_explorer.compiler.codegen.lowering.recording import begin_kernel
 from xla_explorer.compiler.codegen.nest.directives import (
     Directive,
     DirectiveRefusedError,
-    OverlapTail,
+    Split,
 )
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
@@ -29,7 +29,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
 )
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.plain_nests.hlo_parts import has_interior_padding
-from xla_explorer.compiler.codegen.nest.policies.base import Tuning, tuning_of
 from xla_explorer.compiler.codegen.nest.policies.convolutions import convolution_policy
 from xla_explorer.compiler.codegen.nest.policies.elementwise import elementwise_policy
 from xla_explorer.compiler.codegen.nest.policies.products import product_policy
@@ -39,6 +38,10 @@ from xla_explorer.compiler.codegen.nest.policies.windows import (
     window_policy,
 )
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.tuning import (
+    Tuning,
+    tuning_of,
+)
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -125,7 +128,9 @@ def nest_code(
     )
     if isinstance(schedule, Reason):
         return schedule
-    if in_place and any(isinstance(directive, OverlapTail) for directive in schedule.directives):
+    if in_place and any(
+        isinstance(d, Split) and d.tail in ("overlap", "shift") for d in schedule.directives
+    ):
         return refuse(
             "not-repeatable", f"%{i.name} updates an operand in place: no step may be repeated"
         )

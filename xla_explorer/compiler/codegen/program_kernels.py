@@ -20,11 +20,11 @@ from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLeve
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.kernels.fourier.transform import is_one_line
 from xla_explorer.compiler.codegen.library_calls import write_library_convolution, write_library_dot
+from xla_explorer.compiler.codegen.nest import tuning
 from xla_explorer.compiler.codegen.nest.accesses import is_whole
 from xla_explorer.compiler.codegen.nest.plain_nests.hlo_parts import array_names
-from xla_explorer.compiler.codegen.nest.policies import base
-from xla_explorer.compiler.codegen.nest.policies.facts import schedule_facts
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.schedule_facts import schedule_facts
 from xla_explorer.compiler.codegen.nest_kernels import form_of_nest
 from xla_explorer.compiler.codegen.parallel_plan import parallel_decision, plan_parallel
 from xla_explorer.compiler.codegen.program_records import BufferSlice, KernelDecision
@@ -252,7 +252,7 @@ class ProgramKernels:
         Equal: the same operations on arrays of the same shapes, with the same aliasing.
         """
         if any(
-            leaf.is_array and leaf.byte_size >= base.STREAMED_TRANSPOSE_BYTES
+            leaf.is_array and leaf.byte_size >= tuning.STREAMED_TRANSPOSE_BYTES
             for _, leaf in i.shape.leaves()
         ):
             return write(

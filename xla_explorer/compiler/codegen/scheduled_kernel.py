@@ -13,9 +13,11 @@ from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.schedule import (
     Schedule,
+    schedule_refused,
+)
+from xla_explorer.compiler.codegen.nest.schedule_text import (
     ScheduleError,
     parse_directives,
-    schedule_refused,
 )
 from xla_explorer.compiler.codegen.nest_kernels import array_parameters, form_of_nest, plain_nest
 from xla_explorer.compiler.codegen.program_records import KernelDecision

@@ -12,7 +12,7 @@ class WrittenSchedule(NamedTuple):
 
     by: `user` or `policy`. directives: their text. parts: for a nest that a policy divides into
     several launches, the start and the directives of each; the whole has none then. start: the nest
-    that the directives change; None for that of `form` (see `nest.kernel.form_of_nest`).
+    that the directives change; None for that of `form` (see `nest_kernels.form_of_nest`).
     """
 
     by: str

@@ -278,11 +278,6 @@ KINDS: dict[str, DecisionKind] = {
     "loop-split": DecisionKind(
         "Is a loop split into two?", nest_reasons.DIRECTIVES, check="loop-can-be-split"
     ),
-    "loop-overlap": DecisionKind(
-        "Does the last block of a loop overlap the one before, so that no tail is left?",
-        nest_reasons.DIRECTIVES,
-        check="tail-can-overlap",
-    ),
     "loop-stream": DecisionKind(
         "Is a result written by non-temporal stores?",
         nest_reasons.DIRECTIVES,

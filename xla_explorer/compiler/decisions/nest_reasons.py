@@ -205,7 +205,7 @@ DIRECTIVES = table(
         "not-repeatable": (
             "a step that runs twice stores the same value twice",
             "steps of i cannot be repeated: they combine, or read what is stored",
-            "split the axis instead: a guard skips the steps behind its end",
+            "leave out the tail: a guard skips the steps behind its end",
         ),
         "not-whole-lines": (
             "blocks that follow the cache lines of an array are whole lines",

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from xla_explorer.compiler.codegen.lowering.lowering_checks import why_launched
-from xla_explorer.compiler.codegen.nest.directives import Directive
+from xla_explorer.compiler.codegen.nest.directives import Directive, DirectiveRefusedError
 from xla_explorer.compiler.codegen.nest.estimate import Estimate
 from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_for
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
-from xla_explorer.compiler.codegen.nest.schedule import (
-    Schedule,
+from xla_explorer.compiler.codegen.nest.plan import Plan
+from xla_explorer.compiler.codegen.nest.schedule import Schedule, directive_refused
+from xla_explorer.compiler.codegen.nest.schedule_text import (
     ScheduleError,
     parse_directives,
     parse_schedules,
@@ -34,6 +35,7 @@ from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 
 C = TypeVar("C", bound=Compilation)
+K = TypeVar("K", bound="KernelSchedule")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,6 +80,22 @@ class KernelSchedule(Schedule, Report):
             if reason is not None or not has_scans(self.session)
             else why_launched(directive.changed(self.nest))
         )
+
+    def by(self: K, policy: Callable[[Plan], object]) -> K:
+        """Return the schedule with the directives of a function over handles.
+
+        Parameters
+        ----------
+        policy : function of a Plan
+            `plan.axis("j")` is the handle of an axis. Each directive is a method of a handle, and
+            returns handles of the axes that it makes.
+        """
+        plan = Plan(self.nest)
+        try:
+            policy(plan)
+        except DirectiveRefusedError as refused:
+            raise directive_refused(refused.directive, refused.reason) from None
+        return self.then(*plan.directives)
 
     def estimate(self) -> Estimate:
         """Return the estimated time on one core, or as a launch on the session's GPU.

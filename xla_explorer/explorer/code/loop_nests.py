@@ -13,7 +13,8 @@ from xla_explorer.compiler.codegen.nest.estimate import Estimate
 from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_for
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.opaque import family_of, opaque_of
-from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.schedule_text import ScheduleError
 from xla_explorer.compiler.codegen.nest.text import nest_lines, nest_text
 from xla_explorer.explorer.code.kernel_schedule import (
     directives_of,

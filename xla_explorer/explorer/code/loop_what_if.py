@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xla_explorer.compiler.codegen.nest.ir import BoundAxis, For
-from xla_explorer.compiler.codegen.nest.schedule import ScheduleError, parse_directives
+from xla_explorer.compiler.codegen.nest.schedule_text import (
+    ScheduleError,
+    parse_directives,
+)
 from xla_explorer.compiler.codegen.nest.text import nest_lines
 from xla_explorer.explorer.code.kernel_schedule import KernelSchedule, schedule_of
 from xla_explorer.explorer.code.loop_rows import LoopChoice, LoopTry

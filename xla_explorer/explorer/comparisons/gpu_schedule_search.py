@@ -14,12 +14,16 @@ import numpy as np
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.nests.dispatch import schedules_of
-from xla_explorer.backends.gpu.emitters.nests.tuning import DEFAULT_TUNING, GpuTuning
 from xla_explorer.backends.gpu.emulator import LaunchOptions
 from xla_explorer.compiler.codegen.nest.accesses import SECTOR_BYTES
 from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_for
-from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.schedule_text import ScheduleError
 from xla_explorer.compiler.codegen.nest.search import Candidate
+from xla_explorer.compiler.codegen.nest.tuning import (
+    GPU_TUNING,
+    Tuning,
+)
 from xla_explorer.compiler.costs.gpu_kernel_costs import gpu_kernel_estimate
 from xla_explorer.compiler.target import Target, gpu_numbers
 from xla_explorer.explorer.code.kernel_alone import (
@@ -36,7 +40,7 @@ from xla_explorer.hlo.evaluator import evaluate, flatten_value
 Spent = Callable[[float], Callable[[], bool]]  # a share of the budget -> whether it is spent
 COUNTED = "counters of the emulator"
 _NUMBERS: dict[str, tuple[int, ...]] = {
-    "most_elements": (1, 2, 4), "memory_parallelism": (1, 2, 8), "block": (64, 128, 512), "most_columns": (1, 2), "in_registers": (8, 64),
+    "most_elements": (1, 2, 4), "interleave": (1, 2, 8), "block": (64, 128, 512), "most_columns": (1, 2), "in_registers": (8, 64),
     "largest_group": (128, 256), "rows_at_once": (4, 16),
 }  # fmt: skip
 
@@ -75,11 +79,12 @@ def candidates_on_gpu(
     return sorted(found.values(), key=lambda c: c.estimate.nanoseconds)
 
 
-def _tunings() -> Iterator[GpuTuning]:
-    yield DEFAULT_TUNING
+def _tunings() -> Iterator[Tuning]:
+    yield GPU_TUNING
     for name, values in _NUMBERS.items():
         for value in values:
-            yield replace(DEFAULT_TUNING, **{name: value})
+            changed: dict[str, Any] = {name: value}
+            yield replace(GPU_TUNING, **changed)
 
 
 @under_limits

@@ -20,10 +20,11 @@ from xla_explorer.backends.llvm.object_cache import (
 from xla_explorer.backends.llvm.target_machine import host_target, llvm_version
 from xla_explorer.compiler.codegen.nest.estimate import CpuNumbers
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
-from xla_explorer.compiler.codegen.nest.policies.base import tuning_of
-from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.schedule_text import ScheduleError
 from xla_explorer.compiler.codegen.nest.search import Candidate, candidates
 from xla_explorer.compiler.codegen.nest.text import nest_text
+from xla_explorer.compiler.codegen.nest.tuning import tuning_of
 from xla_explorer.compiler.codegen.nest_kernels import scheduled as scheduled_by_policy
 from xla_explorer.explorer.code.kernel_alone import (
     compiled_alone,

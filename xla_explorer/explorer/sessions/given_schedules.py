@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from xla_explorer.compiler.codegen.nest.schedule import (
-    Schedule,
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.schedule_text import (
     ScheduleError,
     parse_directives,
     parse_schedules,

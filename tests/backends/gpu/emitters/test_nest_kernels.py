@@ -12,7 +12,6 @@ from tests.compiler.codegen.nest.nest_checks import assert_near
 from tests.compiler.codegen.nest.test_directives import BODIES, COMPUTATIONS, plain
 from xla_explorer.backends.gpu.architecture import gpu_architecture
 from xla_explorer.backends.gpu.emitters import write_gpu_kernels
-from xla_explorer.backends.gpu.emitters.kernel_descriptors import NestSchedule
 from xla_explorer.backends.gpu.emitters.nests.kernel import nest_kernels
 from xla_explorer.backends.gpu.emitters.selection import finished
 from xla_explorer.backends.gpu.emulator import LaunchOptions
@@ -22,9 +21,11 @@ from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.schedule import (
     Schedule,
+    run_schedule,
+)
+from xla_explorer.compiler.codegen.nest.schedule_text import (
     ScheduleError,
     parse_directives,
-    run_schedule,
 )
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.compiler.codegen.nest.verifier import verify_nest
@@ -79,9 +80,7 @@ def run_nest(text, nest, *inputs, assemble=False):
     """Return the kernel of a nest of a module's root."""
 
     def write(root, facts):
-        descriptor = nest_kernels(
-            root, NestSchedule((), nest, "loop-nest", "", nest), argument_slots(root)
-        )
+        descriptor = nest_kernels(root, Schedule(nest, nest, ()), argument_slots(root))
         assert not isinstance(descriptor, Reason), descriptor
         return finished(descriptor, argument_slots(root), ())
 
@@ -104,9 +103,7 @@ def check_random_schedules(seed, count):
             done += [str(directive)] if after is not nest else []
             nest = after
         root = parse_hlo(module_of(body)).entry.root
-        refused = nest_kernels(
-            root, NestSchedule((), nest, "loop-nest", "", nest), argument_slots(root)
-        )
+        refused = nest_kernels(root, Schedule(nest, nest, ()), argument_slots(root))
         if isinstance(refused, Reason):
             assert refused.code == "not-lowered", refused
             seen["not-lowered"] += 1
@@ -238,9 +235,7 @@ def test_sums_that_do_not_fit_into_shared_memory_are_refused():
     )
     root = parse_hlo(text).entry.root
     nest = scheduled(nest_of(root), "split{i,32},unroll{io},warp{ii},thread{j}")
-    refused = nest_kernels(
-        root, NestSchedule((), nest, "loop-nest", "", nest), argument_slots(root)
-    )
+    refused = nest_kernels(root, Schedule(nest, nest, ()), argument_slots(root))
     assert (
         isinstance(refused, Reason)
         and refused.code == "shared-memory"
@@ -341,9 +336,7 @@ def test_what_policies_do_is_legal_directive_by_directive(emitter, body):
     ran = check(text, *inputs, assemble=False)
     schedule = ran.emitted.nest
     assert (
-        ran.emitted.emitter == emitter
-        and isinstance(schedule, NestSchedule)
-        and ran.conflicts() == 1
+        ran.emitted.emitter == emitter and isinstance(schedule, Schedule) and ran.conflicts() == 1
     )
     assert nest_text(schedule.start) == nest_text(nest_of(root))
     assert nest_text(scheduled(schedule.start, str(schedule))) == nest_text(schedule.nest)
@@ -415,7 +408,7 @@ def test_one_thread_computes_a_result_or_a_few(body):
     schedule = check(
         text, *inputs[: len(dict.fromkeys(root.operands))], assemble=False
     ).emitted.nest
-    assert isinstance(schedule, NestSchedule) and ONE_THREAD_EACH[body] in str(schedule)
+    assert isinstance(schedule, Schedule) and ONE_THREAD_EACH[body] in str(schedule)
     assert nest_text(scheduled(nest_of(root), str(schedule))) == nest_text(schedule.nest)
 
 

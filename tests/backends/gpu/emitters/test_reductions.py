@@ -9,7 +9,7 @@ import pytest
 from tests.backends.gpu.emitters.emitter_runner import check, ptx_of
 from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, gpu_architecture
 from xla_explorer.backends.gpu.emitters.nests.columns import plan_columns
-from xla_explorer.backends.gpu.emitters.nests.tuning import DEFAULT_TUNING
+from xla_explorer.compiler.codegen.nest.tuning import GPU_TUNING
 
 RANDOM = np.random.default_rng(7)
 F32_SUM = "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n"
@@ -242,17 +242,17 @@ ENTRY e {{ x = f32[{dims}] parameter(0) ROOT r = (f32[{dims}], f32[{kept}]) fusi
 def test_few_columns_are_narrow_and_tall_before_multiprocessors_are_idle(element):
     facts = gpu_architecture("sm_90")
     few, many = [
-        plan_columns(1, 512, columns, 16 // element, element, facts, DEFAULT_TUNING, True)
+        plan_columns(1, 512, columns, 16 // element, element, facts, GPU_TUNING, True)
         for columns in (512, 1 << 17)
     ]
     assert (few.width, few.splits) == (1, 1) and few.above > many.above
     assert (many.width, many.across * many.above) == (
         16 // element,
-        DEFAULT_TUNING.block,
+        GPU_TUNING.block,
     ) and many.tiles >= facts.multiprocessors
     assert (
-        plan_columns(1, 512, 32, 16 // element, element, facts, DEFAULT_TUNING, True).width
+        plan_columns(1, 512, 32, 16 // element, element, facts, GPU_TUNING, True).width
         == 16 // element
     ), "one block in any case"
-    crowded = plan_columns(1, 512, 512, 1, 60, facts, DEFAULT_TUNING, True)
-    assert DEFAULT_TUNING.block < crowded.across * crowded.above <= STATIC_SHARED_BYTES // 60
+    crowded = plan_columns(1, 512, 512, 1, 60, facts, GPU_TUNING, True)
+    assert GPU_TUNING.block < crowded.across * crowded.above <= STATIC_SHARED_BYTES // 60

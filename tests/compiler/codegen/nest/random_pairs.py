@@ -25,7 +25,8 @@ from tests.compiler.codegen.nest.test_lowering import native
 from xla_explorer.compiler.codegen.lowering.lower import lower
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.parser import parse_nest
-from xla_explorer.compiler.codegen.nest.schedule import parse_directives, run_schedule
+from xla_explorer.compiler.codegen.nest.schedule import run_schedule
+from xla_explorer.compiler.codegen.nest.schedule_text import parse_directives
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
 from xla_explorer.foundation.reason import Reason

@@ -18,16 +18,18 @@ from xla_explorer.compiler.codegen.nest.ir import For, Load, LoopNest, Reduce, w
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.parser import parse_nest
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
-from xla_explorer.compiler.codegen.nest.policies.base import Tuning
 from xla_explorer.compiler.codegen.nest.policies.elementwise import elementwise_policy
 from xla_explorer.compiler.codegen.nest.schedule import (
-    DIRECTIVES,
     Schedule,
-    ScheduleError,
-    parse_directives,
     run_schedule,
 )
+from xla_explorer.compiler.codegen.nest.schedule_text import (
+    DIRECTIVES,
+    ScheduleError,
+    parse_directives,
+)
 from xla_explorer.compiler.codegen.nest.text import nest_text
+from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
 from xla_explorer.compiler.codegen.nest_kernels import scheduled as scheduled_by_policy
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
@@ -195,7 +197,6 @@ NAMES += (
     "fuse-loops",
     "fuse-into-reduction",
     "fuse-into-reduction",
-    "overlap",
     "stream",
 )
 NAMES += (
@@ -229,10 +230,11 @@ def random_text(choice: random.Random, nest: LoopNest) -> str:
     name, axes = choice.choice(NAMES), list(nest.axes())
     axis = choice.choice(axes)
     following = axes[(axes.index(axis) + 1) % len(axes)]
-    if name in ("split", "parallel", "cut", "split-by-residue"):
+    if name == "split":
+        tail = choice.choice(("", "", ",cut", ",overlap", f",shift,{nest.arrays[0].name}"))
+        return f"split{{{axis},{choice.choice((2, 3, 4, 8, 16))}{tail}}}"
+    if name in ("parallel", "cut", "split-by-residue"):
         return f"{name}{{{axis},{choice.choice((2, 3, 4, 8, 16))}}}"
-    if name == "overlap":
-        return f"{name}{{{axis},{choice.choice((2, 4, 8, 16))}{choice.choice(('', f',{nest.arrays[0].name}'))}}}"
     if name == "stream":
         return f"{name}{{{choice.choice(nest.arrays).name}}}"
     if name == "prefetch":
@@ -341,7 +343,7 @@ def test_a_padded_loop_leaves_its_new_steps_out() -> None:
 def test_tails_overlap_and_squares_are_transposed_in_registers() -> None:
     nest, operands, wanted = plain("transpose")
     found = Schedule(nest, nest).then(
-        "overlap{i,16,x.4},overlap{j,8},reorder{ii,jo},split{ii,8},unroll{iii},vectorize{ji}"
+        "split{i,16,shift,x.4},split{j,8,overlap},reorder{ii,jo},split{ii,8},unroll{iii},vectorize{ji}"
     )
     text = nest_text(found.nest)
     assert "iota 16*io by lines of %x.4 : s64" in text and nest_text(parse_nest(text)) == text
@@ -350,9 +352,9 @@ def test_tails_overlap_and_squares_are_transposed_in_registers() -> None:
     assert isinstance(lowered, LoweredNest)
     assert "ptrtoint" in lowered.text and lowered.text.count("shufflevector") == 24
     with pytest.raises(ScheduleError, match="must be a cache line"):
-        Schedule(nest, nest).then("overlap{i,8,x.4}")
+        Schedule(nest, nest).then("split{i,8,shift,x.4}")
     with pytest.raises(ScheduleError, match="cannot be repeated"):
-        schedule("rows").then("overlap{j,8}")
+        schedule("rows").then("split{j,9,overlap}")
 
 
 def test_a_result_is_streamed_where_whole_registers_of_it_are_stored() -> None:
@@ -653,7 +655,7 @@ def test_stored_rows_and_interchanged_columns_print_and_run() -> None:
     [
         ("bias", "stream{%out}"),
         ("bias", "prefetch{i,%x.4}"),
-        ("bias", "overlap{j,16,%x.4}"),
+        ("bias", "split{j,16,shift,%x.4}"),
         ("dot", "stage{%y,i,scratch}"),
         ("softmax", "compute-at{%e,i}"),
     ],

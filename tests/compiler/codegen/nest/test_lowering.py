@@ -19,7 +19,11 @@ from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.compiler.codegen.lowering.lower import LoweredNest, lower
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
-from xla_explorer.compiler.codegen.nest.schedule import Schedule, parse_directives, run_schedule
+from xla_explorer.compiler.codegen.nest.schedule import (
+    Schedule,
+    run_schedule,
+)
+from xla_explorer.compiler.codegen.nest.schedule_text import parse_directives
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.evaluator import Evaluator
@@ -111,9 +115,9 @@ def test_a_result_past_the_cache() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "overlap{j,2},unroll{jo}",
+        "split{j,2,overlap},unroll{jo}",
         "prefetch{i,x.4,64},unroll{i}",
-        "overlap{i,4},overlap{j,2},unroll{jo},unroll{io}",
+        "split{i,4,overlap},split{j,2,overlap},unroll{jo},unroll{io}",
     ],
 )
 def test_copies_of_steps_that_compute_their_own_indices(text: str) -> None:
@@ -127,7 +131,7 @@ def test_copies_of_steps_that_compute_their_own_indices(text: str) -> None:
 def test_blocks_by_lines_of_memory_in_lanes() -> None:
     """The start of a line is one 64-bit number for lanes of 32 bits (seed 3064 of random pairs)."""
     nest, operands, wanted = plain("columns")
-    scheduled, _ = run_schedule(nest, parse_directives("overlap{i,16,x.4},vectorize{io}"))
+    scheduled, _ = run_schedule(nest, parse_directives("split{i,16,shift,x.4},vectorize{io}"))
     assert "by lines of" in nest_text(scheduled) and "@vector" in nest_text(scheduled)
     assert_near(native(scheduled, operands), wanted, nest_text(scheduled))
 

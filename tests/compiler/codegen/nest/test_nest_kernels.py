@@ -13,9 +13,14 @@ from xla_explorer.compiler.codegen import parallel_plan
 from xla_explorer.compiler.codegen.nest.directives import CutLoop
 from xla_explorer.compiler.codegen.nest.ir import Load, SelectRegion, Store, walk
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.plan import Plan
 from xla_explorer.compiler.codegen.nest.policies import elementwise, select_regions
-from xla_explorer.compiler.codegen.nest.policies.base import NEVER, Plan, Tuning
-from xla_explorer.compiler.codegen.nest.schedule import Schedule, parse_directives
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.schedule_text import parse_directives
+from xla_explorer.compiler.codegen.nest.tuning import (
+    NEVER,
+    Tuning,
+)
 from xla_explorer.foundation.reason import Reason
 
 HEAD = "HloModule m\nENTRY e { x = T[40,100] parameter(0) y = T[40,28] parameter(1) z = T[7,100] parameter(2) w = T[] parameter(3)\n"
@@ -294,7 +299,7 @@ def test_equal_kernels_have_schedules_that_name_their_own_operands() -> None:
 @pytest.mark.parametrize(
     ("given", "renamed"),
     [
-        ("overlap{i,16,a}", "overlap{i,16,b}"),
+        ("split{i,16,shift,a}", "split{i,16,shift,b}"),
         ("stream{a}", "stream{b}"),
         ("prefetch{a,a,4}", "prefetch{a,b,4}"),  # the axis is called like the array
         ("split{a,16}", "split{a,16}"),

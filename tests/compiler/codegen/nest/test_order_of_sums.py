@@ -10,8 +10,9 @@ from tests.compiler.codegen.test_loop_vectorization import needs_fixed_width
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
-from xla_explorer.compiler.codegen.nest.policies.facts import sums_out_of_order
-from xla_explorer.compiler.codegen.nest.schedule import Schedule, parse_directives
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.schedule_facts import sums_out_of_order
+from xla_explorer.compiler.codegen.nest.schedule_text import parse_directives
 
 TEXT = """HloModule m
 add { a = T[] parameter(0) b = T[] parameter(1) ROOT c = T[] OP(a, b) }

@@ -16,7 +16,8 @@ from xla_explorer.compiler.codegen.nest.directives import (
     Split,
     Vectorize,
 )
-from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning
+from xla_explorer.compiler.codegen.nest.plan import Plan
+from xla_explorer.compiler.codegen.nest.tuning import Tuning
 
 ROWS = """HloModule rows
 

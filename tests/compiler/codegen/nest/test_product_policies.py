@@ -17,10 +17,11 @@ from xla_explorer.compiler.codegen.nest.directives import InterchangeReduction, 
 from xla_explorer.compiler.codegen.nest.ir import Allocate, For, LoopNest, walk
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
-from xla_explorer.compiler.codegen.nest.policies.base import tuning_of
 from xla_explorer.compiler.codegen.nest.policies.products import product_policy
 from xla_explorer.compiler.codegen.nest.policies.reductions import reduction_policy
-from xla_explorer.compiler.codegen.nest.schedule import Schedule, parse_directives
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.schedule_text import parse_directives
+from xla_explorer.compiler.codegen.nest.tuning import tuning_of
 from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
 from xla_explorer.compiler.codegen.nest_kernels import NestCode, nest_code
 from xla_explorer.foundation.reason import Reason
@@ -51,7 +52,7 @@ def _made(*dot) -> Schedule | Reason:
     [
         (
             ("64,64", "64,64", "64,64", PLAIN),
-            "overlap{i,5},reorder{ii,jo},reorder{io,jo},unroll{ii},unroll{jio},vectorize{jii}",
+            "split{i,5,overlap},reorder{ii,jo},reorder{io,jo},unroll{ii},unroll{jio},vectorize{jii}",
         ),
         (("64,32", "96,32", "64,96", RIGHT_TRANSPOSED), "stage{%b,"),  # contiguous columns
         (("512,256", "256,1024", "512,1024", PLAIN), "stage{%b,"),  # rows a page apart
@@ -114,7 +115,7 @@ def test_left_operands_that_collide_are_copied(dot, copied):
         ),
         (
             ("512,1601", "1601,33", "512,33", PLAIN),
-            "cut{k,1600},split{km,400},interchange-reduction{kmo,",
+            "split{k,400,cut},interchange-reduction{kmo,",
         ),  # one step is left over
         (("8,9000", "9000,32", "8,32", PLAIN), ""),  # too few tiles
         (("64,1500", "1500,512", "64,512", PLAIN), ""),
@@ -162,7 +163,7 @@ def test_tiles_that_do_not_come_out_even_overlap(rows, columns, depth, contracte
     schedule = _made(left, right, f"{rows},{columns}", contracted)
     assert (
         isinstance(schedule, Schedule)
-        and "overlap{" in str(schedule)
+        and ",overlap}" in str(schedule)
         and not re.search(r"cut\{[ij]", str(schedule))
     )
     assert not why_not_well_formed(schedule.nest)

@@ -16,10 +16,10 @@ from xla_explorer.compiler.codegen.nest.directives import CutLoop, Reassociate, 
 from xla_explorer.compiler.codegen.nest.ir import Combination, Reduce, walk
 from xla_explorer.compiler.codegen.nest.parser import parse_nest
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
-from xla_explorer.compiler.codegen.nest.policies.base import Tuning
 from xla_explorer.compiler.codegen.nest.policies.windows import window_policy
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.text import nest_text
+from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
 from xla_explorer.hlo.text.parser import parse_hlo
 

@@ -19,8 +19,9 @@ from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.parser import parse_nest
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
-from xla_explorer.compiler.codegen.nest.policies.facts import sums_out_of_order
-from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.schedule_facts import sums_out_of_order
+from xla_explorer.compiler.codegen.nest.schedule_text import ScheduleError
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
 from xla_explorer.compiler.codegen.nest_kernels import NestCode, nest_code

@@ -10,8 +10,8 @@ from xla_explorer.compiler.codegen.nest.directives import DIRECTIVES
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.opaque import opaque_of
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
-from xla_explorer.compiler.codegen.nest.schedule import (
-    Schedule,
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.schedule_text import (
     ScheduleError,
     parse_schedules,
     schedules_text,
@@ -32,7 +32,7 @@ def test_every_directive_is_a_method_and_a_word_of_the_text() -> None:
     assert str(by_calls) == str(by_text) == "split{j,16},vectorize{ji},parallel{i,2}"
     assert nest_text(by_calls.nest) == nest_text(by_text.nest)
     assert {name.replace("-", "_") for name in DIRECTIVES} <= set(dir(by_calls))
-    assert "split{axis,factor}" in by_calls.split.__doc__
+    assert "split{axis,factor,tail,lines_of}" in by_calls.split.__doc__
 
 
 def test_one_directive_is_changed_or_left_out_and_the_others_are_kept() -> None:

@@ -10,11 +10,11 @@ from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.llvm.target_machine import describe_target
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
-from xla_explorer.compiler.codegen.nest.policies.base import tuning_of
 from xla_explorer.compiler.codegen.nest.policies.elementwise import elementwise_policy
 from xla_explorer.compiler.codegen.nest.policies.products import product_policy
 from xla_explorer.compiler.codegen.nest.policies.reductions import reduction_policy
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.tuning import tuning_of
 from xla_explorer.hlo.text.parser import parse_hlo
 
 CPU = described_cpu(

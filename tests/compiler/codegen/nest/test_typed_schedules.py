@@ -8,9 +8,10 @@ import pytest
 import xla_explorer as xe
 from tests.compiler.codegen.test_loop_vectorization import needs_fixed_width
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
-from xla_explorer.compiler.codegen.nest.policies.base import Tuning
-from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.schedule_text import ScheduleError
 from xla_explorer.compiler.codegen.nest.text import nest_text
+from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.compiler.codegen.nest_kernels import plain_nest, scheduled
 
 SUM = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }"

@@ -13,7 +13,8 @@ from xla_explorer.compiler.codegen.lowering.lower import Lowering
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
-from xla_explorer.compiler.codegen.nest.schedule import Schedule, parse_directives
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.schedule_text import parse_directives
 from xla_explorer.compiler.codegen.nest_kernels import NestCode, nest_code
 
 UPDATE = """HloModule update{alias}

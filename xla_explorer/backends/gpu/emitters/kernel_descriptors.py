@@ -12,9 +12,7 @@ from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.records import OneRecord
 from xla_explorer.compiler.codegen.ir.types import I8, type_named
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
-from xla_explorer.compiler.codegen.nest.directives import Directive
-from xla_explorer.compiler.codegen.nest.ir import Array, LoopNest
-from xla_explorer.compiler.codegen.nest.policies.facts import sums_out_of_order
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.target import NVPTX, Target
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import PrimitiveType
@@ -70,37 +68,6 @@ class GpuKernel(NamedTuple):
     in_a_block: tuple[tuple[int, str], ...] = ()
 
 
-class NestSchedule(NamedTuple):
-    """A plain loop nest with its schedule.
-
-    directives: in order. nest: the result. emitter: name of the family. reasoning: of the launch,
-    one sentence. start: the initial nest. following: the next kernel, which reads this one's
-    results in scratch memory. scratch: its arrays there.
-    """
-
-    directives: tuple[Directive, ...]
-    nest: LoopNest
-    emitter: str
-    reasoning: str
-    start: LoopNest
-    following: NestSchedule | None = None
-    scratch: tuple[Array, ...] = ()
-
-    @property
-    def stages(self) -> list[NestSchedule]:
-        """The kernel and those launched after it."""
-        return [self, *(self.following.stages if self.following is not None else ())]
-
-    @property
-    def reorders_sums(self) -> bool:
-        """True if float sums or products are reassociated over threads, registers or kernels."""
-        return bool(self.scratch) or any(sums_out_of_order(stage.nest) for stage in self.stages)
-
-    def __str__(self) -> str:
-        text = ",".join(map(str, self.directives))
-        return f"{text}; then {self.following}" if self.following is not None else text
-
-
 class OperationDescriptor(NamedTuple):
     """The kernels of an operation before their code is printed.
 
@@ -113,7 +80,7 @@ class OperationDescriptor(NamedTuple):
     emitter: str
     scratch_bytes: int = 0
     estimated_us: float | None = None
-    nest: NestSchedule | None = None
+    nest: Schedule | None = None
 
 
 def fresh_context(

@@ -18,7 +18,6 @@ from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.device_math import DeviceMathStep, KernelMath, UsedFunctions
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
     GpuKernel,
-    NestSchedule,
     OperationDescriptor,
 )
 from xla_explorer.backends.gpu.emitters.nests.dispatch import (
@@ -38,6 +37,7 @@ from xla_explorer.backends.gpu.launch_dimensions import (
 from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted, opaque_kernel
 from xla_explorer.compiler.codegen.kernels.kernel import argument_slots
 from xla_explorer.compiler.codegen.nest.directives import Directive
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.target import NVPTX, Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -105,7 +105,7 @@ class EmittedKernels(NamedTuple):
     scratch_bytes: int = 0
     refused: tuple[tuple[str, Reason], ...] = ()
     estimated_us: float | None = None
-    nest: NestSchedule | Reason | None = None
+    nest: Schedule | Reason | None = None
     math: UsedFunctions = ()
     forced: bool = False
 

@@ -1,20 +1,21 @@
-"""Schedules: directives in order, by calls or as text, applied by the pass runner.
-
-An example of the text: split{j,64},split{ji,16},unroll{jio},vectorize{jii}.
-"""
+"""Schedules: directives in order, by calls or as text, applied by the pass runner."""
 
 from __future__ import annotations
 
 import difflib
-import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar, cast
 
-from xla_explorer.compiler.codegen.nest import directives as plain_directives
 from xla_explorer.compiler.codegen.nest.directives import Directive, NestModule, fields_of
-from xla_explorer.compiler.codegen.nest.directives.gpu_directives import GPU_DIRECTIVES
-from xla_explorer.compiler.codegen.nest.ir import LoopNest
+from xla_explorer.compiler.codegen.nest.ir import Array, LoopNest
+from xla_explorer.compiler.codegen.nest.schedule_text import (
+    DIRECTIVES,
+    ScheduleError,
+    directive_of,
+    form_of,
+    parse_directives,
+)
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.compiler.codegen.nest.verifier import verify_nest
 from xla_explorer.compiler.decisions.kinds import meaning_of
@@ -23,26 +24,9 @@ from xla_explorer.compiler.pipeline.pass_interface import HloPass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 from xla_explorer.compiler.pipeline.runner import Verifier, run_pipeline
 from xla_explorer.compiler.pipeline.trace import PassTrace
-from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason, first_refusal
-from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
-
-DIRECTIVES = plain_directives.DIRECTIVES | GPU_DIRECTIVES
-_DIRECTIVE = re.compile(r"\s*([\w-]+)\{([^{}]*)\}\s*(?:,|$)")
-_KERNEL = re.compile(r"%?([\w.\-]+)\s*:\s*(.*)")
-
-
-class ScheduleError(XlaExplorerError, ValueError):
-    """A directive that is refused, or a text that is not a schedule.
-
-    reason: of the refusal.
-    """
-
-    def __init__(self, message: str, hint: str = "", reason: Reason | None = None) -> None:
-        super().__init__(message, hint)
-        self.reason = reason
 
 
 def schedule_refused(i: HloInstruction, reason: Reason) -> ScheduleError:
@@ -53,6 +37,13 @@ def schedule_refused(i: HloInstruction, reason: Reason) -> ScheduleError:
         meaning.remedy if meaning is not None else "",
         reason,
     )
+
+
+def directive_refused(directive: Directive, reason: Reason) -> ScheduleError:
+    """Return the error for a directive that is not legal."""
+    meaning = meaning_of(f"loop-{directive.name}", reason.code)
+    remedy = meaning.remedy if meaning is not None else ""
+    return ScheduleError(f"{directive}: {reason.message}", remedy, reason)
 
 
 class Step(NamedTuple):
@@ -77,6 +68,23 @@ class Schedule:
     Each directive is a method with the directive's fields: `split`, `collapse`, `unroll` and so on.
     A call returns a new schedule. The verifier proves the nest after each directive.
 
+    Attributes
+    ----------
+    start : LoopNest
+        The plain nest.
+    nest : LoopNest
+        The nest after the directives.
+    directives : tuple of Directive
+        In order.
+    emitter : str
+        The name of the policy, for kernels of GPUs.
+    reasoning : str
+        One sentence about the launch.
+    following : Schedule or None
+        The next kernel, which reads this one's results in scratch memory.
+    scratch : tuple of Array
+        The arrays there.
+
     Raises
     ------
     ScheduleError
@@ -96,6 +104,15 @@ class Schedule:
     start: LoopNest
     nest: LoopNest
     directives: tuple[Directive, ...] = ()
+    emitter: str = field(kw_only=True, default="")
+    reasoning: str = field(kw_only=True, default="")
+    following: Schedule | None = field(kw_only=True, default=None)
+    scratch: tuple[Array, ...] = field(kw_only=True, default=())
+
+    @property
+    def stages(self) -> list[Schedule]:
+        """The kernel and those launched after it."""
+        return [self, *(self.following.stages if self.following is not None else ())]
 
     def why_not(self, directive: Directive | str) -> Reason | None:
         """Return the refusal of a directive, None if it is legal.
@@ -122,12 +139,7 @@ class Schedule:
             for directive in parse_directives(given) if isinstance(given, str) else (given,):
                 reason = made.why_not(directive)
                 if reason is not None:
-                    meaning = meaning_of(f"loop-{directive.name}", reason.code)
-                    raise ScheduleError(
-                        f"{directive}: {reason.message}",
-                        meaning.remedy if meaning is not None else "",
-                        reason,
-                    )
+                    raise directive_refused(directive, reason)
                 made = replace(
                     made,
                     nest=directive.applied(made.nest),
@@ -157,7 +169,7 @@ class Schedule:
         """
         at = self._number_of(name, axis)
         old = self.directives[at]
-        known = [field.name for field in fields_of(old)]
+        known = [one.name for one in fields_of(old)]
         if unknown := [key for key in changes if key not in known]:
             raise ScheduleError(
                 f"{name} has no field {unknown[0]!r}", f"choose from {', '.join(known)}"
@@ -204,117 +216,17 @@ class Schedule:
             )
 
         def directive(*values: Any, **named: Any) -> S:
-            try:
-                one = made(*values, **named)
-            except TypeError as problem:
-                raise ScheduleError(
-                    f"{name}: {problem}".replace(f"{made.__name__}.__init__() ", ""),
-                    f"write {_form(made)}",
-                ) from None
-            return self.then(one)
+            return self.then(directive_of(made, *values, **named))
 
-        directive.__name__, directive.__doc__ = name, f"{_form(made)}: {made.__doc__}"
+        directive.__name__, directive.__doc__ = name, f"{form_of(made)}: {made.__doc__}"
         return directive
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *[name.replace("-", "_") for name in DIRECTIVES]]
 
     def __str__(self) -> str:
-        return ",".join(map(str, self.directives))
-
-
-def parse_directives(text: str) -> tuple[Directive, ...]:
-    """Return the directives of a text such as `split{j,16},vectorize{ji}`.
-
-    Raises
-    ------
-    ScheduleError
-        If the text cannot be read.
-    """
-    found: list[Directive] = []
-    at = 0
-    while at < len(text.rstrip()):
-        m = _DIRECTIVE.match(text, at)
-        if m is None:
-            raise ScheduleError(
-                f"expected a directive such as split{{j,16}}, got {text[at:].strip()!r}"
-            )
-        found.append(_directive(m[1], [part.strip() for part in m[2].split(",")]))
-        at = m.end()
-    return tuple(found)
-
-
-def parse_schedules(text: str) -> dict[str, tuple[Directive, ...]]:
-    """Return the directives of each kernel of a text.
-
-    A line is `%kernel: split{j,16},vectorize{ji}`, and `#` begins a comment. A kernel without
-    directives runs as its plain nest.
-
-    Raises
-    ------
-    ScheduleError
-        With the number of the line.
-    """
-    found: dict[str, tuple[Directive, ...]] = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        content = line.partition("#")[0].strip()
-        if not content:
-            continue
-        m = _KERNEL.fullmatch(content)
-        if m is None:
-            raise ScheduleError(
-                f"line {number}: expected %kernel: directives, got {content!r}",
-                "write %fusion: split{j,16},vectorize{ji}",
-            )
-        if m[1] in found:
-            raise ScheduleError(
-                f"line {number}: %{m[1]} has a schedule already", "write one line a kernel"
-            )
-        try:
-            found[m[1]] = parse_directives(m[2])
-        except ScheduleError as problem:
-            raise ScheduleError(
-                f"line {number}: %{m[1]}: {problem.message}", problem.hint, problem.reason
-            ) from None
-    return found
-
-
-def schedules_text(schedules: Mapping[str, Iterable[Directive]]) -> str:
-    """Return the text that `parse_schedules` reads."""
-    return "".join(
-        [f"%{name}: {','.join(map(str, directives))}\n" for name, directives in schedules.items()]
-    )
-
-
-def _form(made: type[Directive]) -> str:
-    return f"{made.name}{{{','.join([field.name for field in fields_of(made)])}}}"
-
-
-def _directive(name: str, values: list[str]) -> Directive:
-    made = DIRECTIVES.get(name)
-    if made is None:
-        near = nearest(name, DIRECTIVES, 1)
-        raise ScheduleError(
-            f"unknown directive {name!r}",
-            f"near: {near[0]}" if near else f"choose from {', '.join(DIRECTIVES)}",
-        )
-    wanted = fields_of(made)
-    arguments: list[str | int | bool] = []
-    for field, value in zip(wanted, values, strict=False):
-        readable = {
-            "int": value.lstrip("-").isdigit(),
-            "bool": value == field.name,
-            "str": bool(value) or field.default == "",
-        }
-        if not readable[str(field.type)]:
-            raise ScheduleError(f"cannot read {value!r} as {field.name} of {_form(made)}")
-        arguments.append(
-            int(value) if field.type == "int" else value if field.type == "str" else True
-        )
-    needed = len([field for field in wanted if field.default is MISSING])
-    if not needed <= len(values) <= len(wanted):
-        raise ScheduleError(f"{name} must be written {_form(made)}, got {len(values)} values")
-    return cast(Directive, cast(Any, made)(*arguments))
+        text = ",".join(map(str, self.directives))
+        return f"{text}; then {self.following}" if self.following is not None else text
 
 
 def run_schedule(

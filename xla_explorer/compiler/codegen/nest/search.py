@@ -14,8 +14,9 @@ from xla_explorer.compiler.codegen.nest.accesses import Access, accesses_of
 from xla_explorer.compiler.codegen.nest.directives import Directive, TileLoops
 from xla_explorer.compiler.codegen.nest.directives.compute_at import ComputeAt
 from xla_explorer.compiler.codegen.nest.directives.kinds import Parallel, Unroll, Vectorize
-from xla_explorer.compiler.codegen.nest.directives.loops import Collapse, Split
+from xla_explorer.compiler.codegen.nest.directives.loops import Collapse
 from xla_explorer.compiler.codegen.nest.directives.reduction_interchange import InterchangeReduction
+from xla_explorer.compiler.codegen.nest.directives.splits import Split
 from xla_explorer.compiler.codegen.nest.estimate import CpuNumbers, Estimate, estimate
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
@@ -26,7 +27,8 @@ from xla_explorer.compiler.codegen.nest.ir import (
     elements_of,
     walk,
 )
-from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.schedule_text import ScheduleError
 
 MOST_INSTANCES = 600  # statements times unrolled instances, so that code stays small
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, GpuArchitecture
-from xla_explorer.backends.gpu.emitters.kernel_descriptors import NestSchedule
-from xla_explorer.backends.gpu.emitters.nests.applied import Applied, is_short
 from xla_explorer.backends.gpu.emitters.nests.questions import why_not_associative
 from xla_explorer.backends.gpu.emitters.nests.splitting import (
     cut,
@@ -19,34 +17,93 @@ from xla_explorer.backends.gpu.emitters.nests.splitting import (
     may_be_cut,
     size_of_parts,
 )
-from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
-from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
-from xla_explorer.compiler.codegen.nest.directives import Pad, Reorder, Split, Unroll
-from xla_explorer.compiler.codegen.nest.directives.gpu_directives import (
-    BindBlocks,
-    BindThreads,
-    BindWarpLanes,
+from xla_explorer.backends.gpu.emitters.nests.widths import (
+    common_length,
+    contiguous_lanes,
+    is_contiguous_along,
+    is_short,
+    overlap_loads,
+    width_of_access,
 )
-from xla_explorer.compiler.codegen.nest.ir import For, LoopNest, Reduce
+from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
+from xla_explorer.compiler.codegen.nest.ir import Body, For, LoopNest, Reduce
 from xla_explorer.compiler.codegen.nest.launch import LANES
+from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan, collapse_all
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.foundation.reason import Reason, refuse
 
 
 def column_schedule(
     nest: LoopNest,
     architecture: GpuArchitecture,
-    tuning: GpuTuning,
+    tuning: Tuning,
     may_split: bool = True,
     skinny: str = "",
-) -> NestSchedule | Reason:
+) -> Schedule | Reason:
     """Return a schedule with threads along and down columns, or a refusal.
 
     skinny: the last but one loop, whose few iterations each thread has all.
     """
-    applied = Applied(nest)
-    applied.sink()
+    plan = Plan(nest, tuning)
+    plan.sink()
+    found = _columns_of(plan.nest)
+    if isinstance(found, Reason):
+        return found
+    loops, body = found
+    reductions = [s for s in body if isinstance(s, Reduce)]
+    column, few = plan.axis(loops[-1].axis), plan.axis(skinny) if skinny else None
+    around = [plan.axis(loop.axis) for loop in loops[:-1]]
+    outer = collapse_all([axis for axis in around if axis != few])
+    sweeps = [collapse_all([plan.axis(b.axis) for b in s.axes]) for s in reductions]
+    length = common_length(sweeps, "column", tuning)
+    if isinstance(length, Reason) or 0 in [
+        axis.extent for axis in (outer, column) if axis is not None
+    ]:
+        return length if isinstance(length, Reason) else is_short("column", length)
+    if not is_contiguous_along(column):
+        return refuse("not-contiguous", "columns must be adjacent in memory")
+    width = width_of_access([column], tuning.most_columns)
+    along = [axis for axis in sweeps if axis is not None]
+    held = sum([element.bytes for s in reductions for element in s.elements]) * (
+        few.extent if few is not None else 1
+    )
+    by = plan_columns(
+        outer.extent if outer is not None else 1,
+        length,
+        column.extent,
+        width,
+        held,
+        architecture,
+        tuning,
+        may_split and may_be_cut(body),
+    )
+    if by.splits > 1:
+        size = size_of_parts(length, by.splits, by.above, 1)
+        kept = [axis for axis in (outer, few, column) if axis is not None]
+        halves = cut(kept, along, size, True)
+        return in_two_kernels(
+            halves, by.launch.reasoning, lambda n: column_schedule(n, architecture, tuning, False, skinny),
+            lambda n: column_schedule(n, architecture, tuning, False), architecture, tuning,
+        )  # fmt: skip
+    by = by._replace(above=min(by.above, 1 << (length.bit_length() - 1)))
+    if by.above * by.across < LANES:
+        return is_short("column", length)
+    if by.across > column.extent // by.width:
+        column.pad(by.across * by.width)
+    if few is not None:
+        few.reorder(column)
+        few.unroll()
+    _distribute_columns(column, outer, by)
+    for row in along:
+        _distribute_rows(row, by, few is not None)
+    return plan.schedule("column-reduction", by.launch.reasoning)
+
+
+def _columns_of(nest: LoopNest) -> tuple[list[For], Body] | Reason:
+    """Return the loops around the reductions of a column, and their body, or a refusal."""
     loops: list[For] = []
-    body = applied.nest.body
+    body = nest.body
     while len(inner := [s for s in body if isinstance(s, For)]) == 1 and not any(
         isinstance(s, Reduce) for s in body
     ):
@@ -64,89 +121,40 @@ def column_schedule(
     for s in reductions:
         if (reason := why_not_associative(s)) is not None:
             return reason
-    outer = applied.joined(
-        tuple([loop.axis.name for loop in loops[:-1] if loop.axis.name != skinny])
-    )
-    column = loops[-1].axis.name
-    sweeps = [applied.joined(tuple([b.axis.name for b in s.axes])) for s in reductions]
-    length = applied.length(sweeps, "column", tuning)
-    if isinstance(length, Reason) or 0 in [
-        applied.extent(name) for name in (outer, column) if name
-    ]:
-        return length if isinstance(length, Reason) else is_short("column", length)
-    if not applied.is_contiguous_along(column):
-        return refuse("not-contiguous", "columns must be adjacent in memory")
-    width = applied.width([column], tuning, tuning.most_columns)
-    outers = applied.extent(outer) if outer else 1
-    held = sum([element.bytes for s in reductions for element in s.elements]) * (
-        applied.extent(skinny) if skinny else 1
-    )
-    plan = plan_columns(
-        outers,
-        length,
-        applied.extent(column),
-        width,
-        held,
-        architecture,
-        tuning,
-        may_split and may_be_cut(body),
-    )
-    if plan.splits > 1:
-        size = size_of_parts(length, plan.splits, plan.above, 1)
-        halves = cut(
-            applied, tuple([name for name in (outer, skinny, column) if name]), sweeps, size, True
-        )
-        return in_two_kernels(
-            halves, plan.launch.reasoning, lambda n: column_schedule(n, architecture, tuning, False, skinny),
-            lambda n: column_schedule(n, architecture, tuning, False), architecture, tuning,
-        )  # fmt: skip
-    plan = plan._replace(above=min(plan.above, 1 << (length.bit_length() - 1)))
-    if plan.above * plan.across < LANES:
-        return is_short("column", length)
-    if plan.across > applied.extent(column) // plan.width:
-        applied.then(Pad(column, plan.across * plan.width))
-    if skinny:
-        applied.then(Reorder(skinny, column), Unroll(skinny))
-    _apply(applied, outer, column, sweeps, plan, tuning, bool(skinny))
-    return applied.schedule("column-reduction", plan.launch.reasoning)
+    return loops, body
 
 
-def _apply(
-    applied: Applied,
-    outer: str,
-    column: str,
-    sweeps: list[str],
-    plan: ColumnPlan,
-    tuning: GpuTuning,
-    in_runs: bool,
-) -> None:
-    """Apply a column plan.
+def _distribute_columns(column: AxisHandle, outer: AxisHandle | None, by: ColumnPlan) -> None:
+    """Give columns to the lanes of a warp, and to blocks."""
+    column = contiguous_lanes(column, by.width)
+    if outer is not None:
+        outer.blocks()
+    if column.extent > by.across:
+        tiles, column, _ = column.split(by.across)
+        tiles.blocks()
+    if by.across > 1 and column.extent > 1:
+        column.warp_lanes()
+
+
+def _distribute_rows(row: AxisHandle, by: ColumnPlan, in_runs: bool) -> None:
+    """Give rows to threads above one another.
 
     in_runs: a thread's rows are adjacent, so that loads along them, for each iteration of the
     skinny loop, are one access.
     """
-    column = applied.contiguous_lanes(column, plan.width)
-    if outer:
-        applied.then(BindBlocks(outer))
-    if applied.extent(column) > plan.across:
-        applied.then(Split(column, plan.across), BindBlocks(f"{column}o"))
-        column = f"{column}i"
-    if plan.across > 1 and applied.extent(column) > 1:
-        applied.then(BindWarpLanes(column))
-    for name in sweeps:
-        run = tuning.memory_parallelism
-        if in_runs and plan.above > 1 and applied.extent(name) % (run * plan.above) == 0:
-            applied.then(Split(name, run), Unroll(f"{name}i"))
-            name, run = f"{name}o", 1
-        if plan.above > 1:
-            if applied.extent(name) > plan.above:
-                applied.then(Split(name, plan.above), BindThreads(f"{name}i"))
-                name = f"{name}o"
-            else:
-                applied.then(BindThreads(name))
-                continue
-        if run > 1:
-            applied.overlap_loads(name, run)
+    run = row.plan.tuning.interleave
+    if in_runs and by.above > 1 and row.extent % (run * by.above) == 0:
+        row, adjacent, _ = row.split(run)
+        adjacent.unroll()
+        run = 1
+    if by.above > 1:
+        if row.extent <= by.above:
+            row.threads()
+            return
+        row, above, _ = row.split(by.above)
+        above.threads()
+    if run > 1:
+        overlap_loads(row, run)
 
 
 class ColumnPlan(NamedTuple):
@@ -171,7 +179,7 @@ def plan_columns(
     width: int,
     held: int,
     architecture: GpuArchitecture,
-    tuning: GpuTuning,
+    tuning: Tuning,
     may_split: bool,
 ) -> ColumnPlan:
     """Return dimensions for `outer` matrices of `length` rows and `columns` columns.

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.kernel_descriptors import NestSchedule, OperationDescriptor
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import OperationDescriptor
 from xla_explorer.backends.gpu.emitters.nests.columns import column_schedule
 from xla_explorer.backends.gpu.emitters.nests.elementwise import (
     concatenation_schedule,
@@ -22,17 +22,21 @@ from xla_explorer.backends.gpu.emitters.nests.splitting import (
     one_after_the_other,
 )
 from xla_explorer.backends.gpu.emitters.nests.transposes import transpose_schedule
-from xla_explorer.backends.gpu.emitters.nests.tuning import DEFAULT_TUNING, GpuTuning
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture
 from xla_explorer.compiler.codegen.nest.directives import Directive, DirectiveRefusedError
 from xla_explorer.compiler.codegen.nest.ir import LoopNest, Reduce, walk
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
-from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError, schedule_refused
+from xla_explorer.compiler.codegen.nest.schedule import (
+    Schedule,
+    schedule_refused,
+)
+from xla_explorer.compiler.codegen.nest.schedule_text import ScheduleError
+from xla_explorer.compiler.codegen.nest.tuning import GPU_TUNING, Tuning
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
-Policy = Callable[[LoopNest, GpuArchitecture, GpuTuning], NestSchedule | Reason]
+Policy = Callable[[LoopNest, GpuArchitecture, Tuning], Schedule | Reason]
 
 
 def write_reducing_nest(
@@ -47,21 +51,21 @@ def write_reducing_nest(
 
 
 def reducing_schedule(
-    nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning
-) -> NestSchedule | Reason:
+    nest: LoopNest, architecture: GpuArchitecture, tuning: Tuning
+) -> Schedule | Reason:
     """Return the schedule of a reduction.
 
     The order of attempts: rows or columns that are contiguous in memory, any rows, then a kernel
     for each group of results.
     """
-    merged = with_merged_sweeps(nest)
+    merged = with_merged_sweeps(nest, tuning)
     if merged is not None:
         made = reducing_schedule(merged.nest, architecture, tuning)
         if not isinstance(made, Reason):
             return (
                 made
                 if made.following is not None
-                else made._replace(start=nest, directives=(*merged.directives, *made.directives))
+                else replace(made, start=nest, directives=(*merged.directives, *made.directives))
             )
     refused: Reason | None = None
     for policy in (row_schedule, column_schedule, partial(row_schedule, contiguous_only=False)):
@@ -90,8 +94,8 @@ def reducing_schedule(
 
 
 def schedules_of(
-    nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning
-) -> Iterator[NestSchedule]:
+    nest: LoopNest, architecture: GpuArchitecture, tuning: Tuning
+) -> Iterator[Schedule]:
     """Yield the single-launch schedules of all policies that accept a nest."""
     reduces = any(isinstance(s, Reduce) for s, _ in walk(nest.body))
     for policy in (reducing_schedule if reduces else transpose_schedule, elementwise_schedule):
@@ -129,7 +133,7 @@ def write_plain_nest(
     schedule = (
         nest
         if isinstance(nest, Reason)
-        else elementwise_schedule(nest, architecture, replace(DEFAULT_TUNING, most_elements=1))
+        else elementwise_schedule(nest, architecture, replace(GPU_TUNING, most_elements=1))
     )
     return schedule if isinstance(schedule, Reason) else nest_kernels(i, schedule, slots, target)
 
@@ -142,7 +146,7 @@ def _written(
     if isinstance(nest, Reason):
         return nest
     try:
-        schedule = policy(nest, architecture, DEFAULT_TUNING)
+        schedule = policy(nest, architecture, GPU_TUNING)
     except DirectiveRefusedError as refused:
         return refused.reason
     return schedule if isinstance(schedule, Reason) else nest_kernels(i, schedule, slots)
@@ -159,11 +163,11 @@ def nest_by_user(
     if isinstance(nest, Reason):
         raise schedule_refused(i, nest)
     try:
-        made = Schedule(nest, nest).then(*directives).nest
+        made = Schedule(nest, nest).then(*directives)
     except ScheduleError as problem:
         raise ScheduleError(f"%{i.name}: {problem.message}", problem.hint, problem.reason) from None
     descriptor = nest_kernels(
-        i, NestSchedule(tuple(directives), made, "scheduled", "written by the user", nest), slots
+        i, replace(made, emitter="scheduled", reasoning="written by the user"), slots
     )
     if isinstance(descriptor, Reason):
         raise schedule_refused(i, descriptor)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 
-from xla_explorer.backends.gpu.emitters.kernel_descriptors import NestSchedule
-from xla_explorer.backends.gpu.emitters.nests.applied import Applied
 from xla_explorer.backends.gpu.emitters.nests.questions import adds_products
-from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
+from xla_explorer.backends.gpu.emitters.nests.widths import (
+    contiguous_lanes,
+    keeps_runs,
+    stores_are_aligned,
+    width_of_runs,
+)
 from xla_explorer.backends.gpu.launch_dimensions import (
     SMALL_BLOCK,
     LaunchArchitecture,
@@ -15,8 +18,6 @@ from xla_explorer.backends.gpu.launch_dimensions import (
     counted,
     launch_dimensions,
 )
-from xla_explorer.compiler.codegen.nest.directives import CutLoop, Pad, Reorder, Split, Unroll
-from xla_explorer.compiler.codegen.nest.directives.gpu_directives import BindBlocks, BindThreads
 from xla_explorer.compiler.codegen.nest.ir import (
     Body,
     Compute,
@@ -30,6 +31,9 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.compiler.codegen.nest.launch import LANES
+from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan, collapse_all
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, index
 
@@ -40,38 +44,38 @@ _LONG = frozenset({"log", "tanh", "power", "sine", "cosine", "tan", "erf", "atan
 
 
 def elementwise_schedule(
-    nest: LoopNest, architecture: LaunchArchitecture, tuning: GpuTuning
-) -> NestSchedule | Reason:
+    nest: LoopNest, architecture: LaunchArchitecture, tuning: Tuning
+) -> Schedule | Reason:
     """Collapse the loops of each group of results.
 
     A thread has up to 16 contiguous bytes, fewer if the device would not be full.
     """
-    applied = Applied(nest)
-    applied.sink()
+    plan = Plan(nest, tuning)
+    plan.sink()
     moves = any(a.aliases for a in nest.arrays) or not any(
         isinstance(s, Compute | SelectRegion) for s, _ in walk(nest.body)
     )
-    return distributed(applied, architecture, tuning, LANES if moves else SMALL_BLOCK)
+    return distributed(plan, architecture, LANES if moves else SMALL_BLOCK)
 
 
 def concatenation_schedule(
-    nest: LoopNest, architecture: LaunchArchitecture, tuning: GpuTuning
-) -> NestSchedule | Reason:
+    nest: LoopNest, architecture: LaunchArchitecture, tuning: Tuning
+) -> Schedule | Reason:
     """Return the schedule of a concatenation, split where an operand ends (index-set splitting).
 
     No element then tests which operand it comes from. The pieces have their own loops over the
     threads of one launch.
     """
-    applied = Applied(nest)
-    applied.sink()
-    loops = loops_of(tuple([s for s in applied.nest.body if isinstance(s, For)]))
+    plan = Plan(nest, tuning)
+    plan.sink()
+    loops = loops_of(tuple([s for s in plan.nest.body if isinstance(s, For)]))
     if isinstance(loops, Reason):
         return loops
     axes = [loop.axis for loop in loops]
-    along, cuts = next(((a, found) for a in axes if (found := _cuts(applied.nest, a))), (None, []))
+    along, cuts = next(((a, found) for a in axes if (found := _cuts(plan.nest, a))), (None, []))
     if along is not None:
-        _cut(applied, axes, along, cuts)
-    return distributed(applied, architecture, tuning, LANES)
+        _cut([plan.axis(a) for a in axes], axes.index(along), cuts)
+    return distributed(plan, architecture, LANES)
 
 
 def _cuts(nest: LoopNest, axis: Axis) -> list[int]:
@@ -87,96 +91,83 @@ def _cuts(nest: LoopNest, axis: Axis) -> list[int]:
     return sorted([at for at in found if 0 < at < axis.extent])
 
 
-def _cut(applied: Applied, axes: list[Axis], along: Axis, cuts: list[int]) -> None:
-    """Move the pieces outermost, each with loops in the memory order of the result."""
-    at = axes.index(along)
+def _cut(axes: list[AxisHandle], at: int, cuts: list[int]) -> None:
+    """Move the pieces of an axis outermost, each with loops in the memory order of the result."""
+    along, begin = axes[at], 0
     for other in reversed(axes[:at]):
-        applied.then(Reorder(other.name, along.name))
-    name, begin = along.name, 0
+        other.reorder(along)
     for end in cuts:
-        applied.then(CutLoop(name, end - begin))
-        name, begin = f"{name}r", end
-    for piece in [s for s in applied.nest.body if isinstance(s, For)]:
-        loops = loops_of((piece,))
+        _, along = along.cut(end - begin)
+        begin = end
+    for piece in along.plan.outermost():
+        loops = loops_of((piece.loop,))
         assert not isinstance(loops, Reason)
-        for loop in loops[1 : at + 1]:
-            applied.then(Reorder(piece.axis.name, loop.axis.name))
+        piece.reorder(*[piece.plan.axis(loop.axis) for loop in loops[1 : at + 1]])
 
 
-def distributed(
-    applied: Applied, architecture: LaunchArchitecture, tuning: GpuTuning, least: int
-) -> NestSchedule | Reason:
+def distributed(plan: Plan, architecture: LaunchArchitecture, least: int) -> Schedule | Reason:
     """Distribute every group of loops over the threads of one launch, or refuse.
 
     least: threads of each multiprocessor before a thread gets more elements.
     """
-    groups = groups_of(applied.nest.body)
+    groups = groups_of(plan.nest.body)
     if isinstance(groups, Reason):
         return groups
-    reduces = any(isinstance(s, Reduce) for s, _ in walk(applied.nest.body))
-    adds = reduces and all(
-        adds_products(s) for s, _ in walk(applied.nest.body) if isinstance(s, Reduce)
-    )
-    _unroll_short(applied, tuning)
-    names, counts, widest, why = (
-        [],
-        [],
-        1,
-        "each combines several values" if reduces else "there is one",
-    )
+    sums = [s for s, _ in walk(plan.nest.body) if isinstance(s, Reduce)]
+    adds = bool(sums) and all(map(adds_products, sums))
+    _unroll_short(plan)
+    axes: list[AxisHandle] = []
+    widest, why = 1, "each combines several values" if sums else "there is one"
     largest = max([math.prod([loop.axis.extent for loop in loops]) for loops in groups], default=1)
     for loops in groups:
-        name = applied.joined([loop.axis.name for loop in loops])
-        width = 1
+        axis, width = collapse_all([plan.axis(loop.axis) for loop in loops]), 1
+        assert axis is not None
         if adds:
-            width = applied.width_of_runs(name, tuning)
+            width = width_of_runs(axis)
             why = "contiguous in all arrays" if width > 1 else why
-        elif not reduces:
-            width, why = _width(
-                applied, name, loops[-1].axis, architecture, tuning, largest // least
-            )
-        name = applied.contiguous_lanes(name, width)
-        names.append(name)
-        counts.append(applied.extent(name))
+        elif not sums:
+            width, why = _width(axis, loops[-1].axis, architecture, largest // least)
+        axes.append(contiguous_lanes(axis, width))
         widest = max(width, widest)
-    if not names:
-        return applied.schedule("loop", "one element")
+    if not axes:
+        return plan.schedule("loop", "one element")
+    counts = [axis.extent for axis in axes]
     launch = launch_dimensions(max(counts), architecture)
     steps = max(counts) if launch.blocks == 1 else launch.blocks * launch.threads_per_block
-    for name, count in zip(names, counts, strict=True):
+    for axis, count in zip(axes, counts, strict=True):
         if 1 < count < max(counts):
-            applied.then(Pad(name, steps))
-        distribute(applied, name, count, launch)
+            axis.pad(steps)
+        if count > 1:
+            distribute(axis, launch)
     reasoning = f"{counted(widest, 'element')} a thread ({why}); {launch.reasoning}"
-    return applied.schedule("vector-loop" if widest > 1 else "loop", reasoning)
+    return plan.schedule("vector-loop" if widest > 1 else "loop", reasoning)
 
 
-def distribute(applied: Applied, name: str, count: int, launch: LaunchDimensions) -> None:
+def distribute(axis: AxisHandle, launch: LaunchDimensions) -> None:
     """Split one axis into blocks and threads."""
-    if count == 1:
-        return
     if launch.blocks == 1:
-        applied.then(BindThreads(name))
+        axis.threads()
         return
-    applied.then(Split(name, launch.threads_per_block))
-    applied.then(BindBlocks(f"{name}o"))
-    applied.then(BindThreads(f"{name}i"))
+    parts = axis.split(launch.threads_per_block)
+    parts.outer.blocks()
+    parts.inner.threads()
 
 
-def _unroll_short(applied: Applied, tuning: GpuTuning) -> None:
+def _unroll_short(plan: Plan) -> None:
     """Unroll reductions over few elements.
 
     Accumulators of products without guards stay a loop, because LLVM then keeps their order. Axes
     with guards, as in windows over the edge, are not unrolled.
     """
-    for s, _ in walk(applied.nest.body):
+    for s, _ in walk(plan.nest.body):
         if not isinstance(s, Reduce):
             continue
         axes = [b.axis for b in s.axes if not any(b.axis in g.expression.axes for g in s.guards)]
-        if math.prod([axis.extent for axis in axes]) <= tuning.short and bool(
+        if math.prod([axis.extent for axis in axes]) <= plan.tuning.short and bool(
             s.guards
         ) >= adds_products(s):
-            applied.then(*[Unroll(axis.name) for axis in axes])
+            for axis in axes:
+                plan.axis(axis).unroll()
 
 
 def groups_of(body: Body) -> list[list[For]] | Reason:
@@ -228,11 +219,9 @@ def work_of(nest: LoopNest) -> int:
 
 
 def _width(
-    applied: Applied,
-    name: str,
+    axis: AxisHandle,
     minor: Axis,
     architecture: LaunchArchitecture,
-    tuning: GpuTuning,
     work_items: int,
 ) -> tuple[int, str]:
     """Return the elements of a thread, and the reason against more.
@@ -240,27 +229,27 @@ def _width(
     Contiguous elements must have a constant stride in every array, or stay in a row of the result.
     work_items: pieces of work to spread over the multiprocessors.
     """
-    nest = applied.nest
+    nest, tuning = axis.plan.nest, axis.plan.tuning
     accessed = {s.array for s, _ in walk(nest.body) if isinstance(s, Load | Store)}
     widest = max(
         [a.shape.element_type.bytes for a in nest.arrays if a.name in accessed and a.shape.rank],
         default=4,
     )
-    width = min(max(tuning.bytes_at_once // widest, 1), tuning.most_elements)
+    width = min(max(tuning.register_bytes // widest, 1), tuning.most_elements)
     work = work_of(nest)
-    whole = width * widest >= tuning.bytes_at_once
+    whole = width * widest >= tuning.register_bytes
     why = (
-        f"{width} elements of the widest type ({widest} bytes) are {tuning.bytes_at_once} bytes"
+        f"{width} elements of the widest type ({widest} bytes) are {tuning.register_bytes} bytes"
         if whole
         else f"{width} at most"
     )
     while width > 1 and width * work > tuning.most_work:
         width //= 2
         why = f"an element is about {work} instructions, so only {width} elements a thread"
-    while width > 1 and minor.extent % width and not applied.keeps_runs(name, width):
+    while width > 1 and minor.extent % width and not keeps_runs(axis, width):
         width //= 2
         why = f"rows of {minor.extent} elements are not a multiple of {2 * width}"
-    while width > 1 and not applied.stores_are_aligned(name, width):
+    while width > 1 and not stores_are_aligned(axis, width):
         width //= 2
         why = f"results are not aligned to {2 * width} elements"
     while width > 1 and work_items // width < architecture.multiprocessors:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
     KernelDescriptor,
-    NestSchedule,
     OperationDescriptor,
     ScratchArrays,
     fresh_context,
@@ -15,20 +14,20 @@ from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.lowering.lowering_checks import why_not_lowered
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.target import NVPTX, Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 
 def nest_kernels(
-    i: HloInstruction, schedule: NestSchedule, slots: tuple[int, ...], target: Target = NVPTX
+    i: HloInstruction, schedule: Schedule, slots: tuple[int, ...], target: Target = NVPTX
 ) -> OperationDescriptor | Reason:
     """Return the kernels of a scheduled nest and its successors, or a refusal."""
     descriptors: list[KernelDescriptor] = []
     count = max([a.shape.element_count for a in schedule.scratch], default=0)
     memory = ScratchArrays([a.shape.element_type for a in schedule.scratch], count)
-    stage: NestSchedule | None = schedule
-    while stage is not None:
+    for stage in schedule.stages:
         reason = why_not_lowered(stage.nest, launched=True)
         if reason is not None:
             return reason
@@ -57,5 +56,4 @@ def nest_kernels(
                 context, launch, writer.block.shared_bytes, "_combine" if descriptors else ""
             )
         )
-        stage = stage.following
     return OperationDescriptor(tuple(descriptors), schedule.emitter, memory.end, nest=schedule)

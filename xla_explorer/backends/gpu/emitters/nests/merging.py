@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from xla_explorer.backends.gpu.emitters.nests.applied import Applied
 from xla_explorer.backends.gpu.emitters.nests.elementwise import loops_of
 from xla_explorer.compiler.codegen.nest.directives import (
     Directive,
@@ -12,11 +11,13 @@ from xla_explorer.compiler.codegen.nest.directives import (
     Reorder,
 )
 from xla_explorer.compiler.codegen.nest.ir import For, Load, LoopNest, Reduce, walk
+from xla_explorer.compiler.codegen.nest.plan import Plan, collapse_all
+from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import Axis, index
 
 
-def with_merged_sweeps(nest: LoopNest) -> Applied | None:
+def with_merged_sweeps(nest: LoopNest, tuning: Tuning) -> Plan | None:
     """Fuse the only stored array into the only reduction over the same elements, or return None."""
     groups = [s for s in nest.body if isinstance(s, For | Reduce)]
     reducing = [s for s in groups if any(isinstance(x, Reduce) for x, _ in walk((s,)))]
@@ -31,35 +32,28 @@ def with_merged_sweeps(nest: LoopNest) -> Applied | None:
     order = _in_the_order_of(wanted, stored, reduction)
     if order is None:
         return None
-    applied = Applied(nest)
+    plan = Plan(nest, tuning)
     names = [loop.axis.name for loop in stored]
+    directives: list[Directive] = []
     for place, axis in enumerate(order):  # by adjacent exchanges, outermost first
         at = names.index(axis.name)
         while at > place:
-            if not _then(applied, Reorder(names[at - 1], names[at])):
-                return None
+            directives.append(Reorder(names[at - 1], names[at]))
             names[at - 1], names[at] = names[at], names[at - 1]
             at -= 1
-    for name, loop in zip(names, around, strict=False):
-        if not _then(applied, FuseLoops(name, loop.axis.name)):
-            return None
-    inner = applied.joined(names[len(around) :])
-    return (
-        applied
-        if _then(
-            applied, FuseIntoReduction(inner, applied.joined([b.axis.name for b in reduction.axes]))
-        )
-        else None
-    )
-
-
-def _then(applied: Applied, directive: Directive) -> bool:
-    """Apply a directive if it is legal."""
+    directives += [
+        FuseLoops(name, loop.axis.name) for name, loop in zip(names, around, strict=False)
+    ]
     try:
-        applied.then(directive)
+        for directive in directives:
+            plan.do(directive)
+        inner = collapse_all(list(map(plan.axis, names[len(around) :])))
+        reduced = collapse_all([plan.axis(b.axis) for b in reduction.axes])
+        assert inner is not None and reduced is not None
+        plan.do(FuseIntoReduction(inner.name, reduced.name))
     except DirectiveRefusedError:
-        return False
-    return True
+        return None
+    return plan
 
 
 def _reduction_of(s: For | Reduce) -> tuple[list[For], Reduce | None]:

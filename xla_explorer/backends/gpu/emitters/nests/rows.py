@@ -12,8 +12,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.kernel_descriptors import NestSchedule
-from xla_explorer.backends.gpu.emitters.nests.applied import Applied, is_short
 from xla_explorer.backends.gpu.emitters.nests.questions import why_not_associative
 from xla_explorer.backends.gpu.emitters.nests.splitting import (
     cut,
@@ -21,10 +19,15 @@ from xla_explorer.backends.gpu.emitters.nests.splitting import (
     may_be_cut,
     size_of_parts,
 )
-from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
+from xla_explorer.backends.gpu.emitters.nests.widths import (
+    common_length,
+    contiguous_lanes,
+    is_contiguous_along,
+    is_short,
+    overlap_loads,
+    width_of_access,
+)
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
-from xla_explorer.compiler.codegen.nest.directives import Split
-from xla_explorer.compiler.codegen.nest.directives.gpu_directives import BindBlocks, BindThreads
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
     Body,
@@ -35,6 +38,9 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.compiler.codegen.nest.launch import LANES
+from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan, collapse_all
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.foundation.reason import Reason, refuse
 
 
@@ -52,46 +58,47 @@ class Rows(NamedTuple):
 def row_schedule(
     nest: LoopNest,
     architecture: GpuArchitecture,
-    tuning: GpuTuning,
+    tuning: Tuning,
     contiguous_only: bool = True,
     may_split: bool = True,
-) -> NestSchedule | Reason:
+) -> Schedule | Reason:
     """Return a schedule with threads along rows, or a refusal.
 
     contiguous_only: only rows that are contiguous in memory.
     """
-    applied = Applied(nest)
-    applied.sink()
-    found = rows_of(applied.nest)
+    plan = Plan(nest, tuning)
+    plan.sink()
+    found = rows_of(plan.nest)
     if isinstance(found, Reason):
         return found
-    row = applied.joined(found.rows)
-    sweeps = [applied.joined(axes) for axes in found.sweeps]
-    length, count = applied.length(sweeps, "row", tuning), applied.extent(row) if row else 1
+    row = collapse_all(list(map(plan.axis, found.rows)))
+    sweeps = [collapse_all(list(map(plan.axis, axes))) for axes in found.sweeps]
+    length, count = common_length(sweeps, "row", tuning), row.extent if row is not None else 1
     if isinstance(length, Reason) or count == 0:
         return length if isinstance(length, Reason) else is_short("row", length)
-    if contiguous_only and not all(applied.is_contiguous_along(name) for name in sweeps):
+    along = [axis for axis in sweeps if axis is not None]
+    if contiguous_only and not all(map(is_contiguous_along, along)):
         return refuse("not-contiguous", "the loops over a row must be contiguous in memory")
-    width = applied.width(sweeps, tuning, tuning.most_elements)
-    plan = plan_rows(
-        count, length, width, architecture, tuning, may_split and may_be_cut(found.body)
-    )
-    if plan.splits > 1:
-        size = size_of_parts(length, plan.splits, plan.threads * width, width)
-        halves = cut(applied, (row,) if row else (), sweeps, size, False)
+    width = width_of_access(along, tuning.most_elements)
+    by = plan_rows(count, length, width, architecture, tuning, may_split and may_be_cut(found.body))
+    if by.splits > 1:
+        size = size_of_parts(length, by.splits, by.threads * width, width)
+        halves = cut([row] if row is not None else [], along, size, False)
         return in_two_kernels(
-            halves, plan.launch.reasoning, lambda n: row_schedule(n, architecture, tuning, contiguous_only, False),
+            halves, by.launch.reasoning, lambda n: row_schedule(n, architecture, tuning, contiguous_only, False),
             lambda n: row_schedule(n, architecture, tuning, False, False), architecture, tuning,
         )  # fmt: skip
-    for name in sweeps:
-        _sweep(applied, name, width, plan, tuning)
-    if row and count <= plan.rows:
-        applied.then(BindThreads(row))
-    elif row and plan.rows > 1:
-        applied.then(Split(row, plan.rows), BindBlocks(f"{row}o"), BindThreads(f"{row}i"))
-    elif row:
-        applied.then(BindBlocks(row))
-    return applied.schedule("row-reduction", plan.launch.reasoning)
+    for axis in along:
+        _sweep(axis, width, by)
+    if row is not None and count <= by.rows:
+        row.threads()
+    elif row is not None and by.rows > 1:
+        rows = row.split(by.rows)
+        rows.outer.blocks()
+        rows.inner.threads()
+    elif row is not None:
+        row.blocks()
+    return plan.schedule("row-reduction", by.launch.reasoning)
 
 
 def rows_of(nest: LoopNest) -> Rows | Reason:
@@ -142,18 +149,19 @@ def _chain(s: Statement) -> tuple[str, ...] | None:
     return (s.axis.name,)
 
 
-def _sweep(applied: Applied, name: str, width: int, plan: RowPlan, tuning: GpuTuning) -> None:
+def _sweep(row: AxisHandle, width: int, by: RowPlan) -> None:
     """Schedule a sweep: lanes, threads, and steps in registers or with parallel loads."""
-    name = applied.contiguous_lanes(name, width)
-    if plan.threads > 1 and plan.steps > 1:
-        applied.then(Split(name, plan.threads), BindThreads(f"{name}i"))
-        name = f"{name}o"
-    elif plan.threads > 1:
-        applied.then(BindThreads(name))
+    row = contiguous_lanes(row, width)
+    if by.threads > 1 and by.steps > 1:
+        row, thread, _ = row.split(by.threads)
+        thread.threads()
+    elif by.threads > 1:
+        row.threads()
         return
-    all_of_them = plan.steps * width <= tuning.in_registers
-    if all_of_them or plan.steps > tuning.memory_parallelism:
-        applied.overlap_loads(name, plan.steps if all_of_them else tuning.memory_parallelism)
+    tuning = row.plan.tuning
+    all_of_them = by.steps * width <= tuning.in_registers
+    if all_of_them or by.steps > tuning.interleave:
+        overlap_loads(row, by.steps if all_of_them else tuning.interleave)
 
 
 class RowPlan(NamedTuple):
@@ -175,7 +183,7 @@ def plan_rows(
     length: int,
     width: int,
     architecture: GpuArchitecture,
-    tuning: GpuTuning,
+    tuning: Tuning,
     may_split: bool,
 ) -> RowPlan:
     """Return the dimensions for `count` rows of `length` elements."""
@@ -194,7 +202,7 @@ def plan_rows(
     while (
         threads > LANES
         and threads * count * splits >= 2 * architecture.resident_threads
-        and chunks < tuning.memory_parallelism * threads
+        and chunks < tuning.interleave * threads
     ):
         threads //= 2
     block = max(threads, tuning.block)

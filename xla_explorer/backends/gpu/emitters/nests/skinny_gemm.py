@@ -12,18 +12,18 @@ from dataclasses import replace
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.convolutions.implicit_gemm import served_convolution
-from xla_explorer.backends.gpu.emitters.kernel_descriptors import NestSchedule, OperationDescriptor
-from xla_explorer.backends.gpu.emitters.nests.applied import Applied
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import OperationDescriptor
 from xla_explorer.backends.gpu.emitters.nests.columns import column_schedule
 from xla_explorer.backends.gpu.emitters.nests.elementwise import elementwise_schedule, loops_of
 from xla_explorer.backends.gpu.emitters.nests.kernel import nest_kernels
 from xla_explorer.backends.gpu.emitters.nests.rows import row_schedule
-from xla_explorer.backends.gpu.emitters.nests.tuning import DEFAULT_TUNING, GpuTuning
-from xla_explorer.compiler.codegen.nest.directives import Reorder, Unroll
 from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_launch
 from xla_explorer.compiler.codegen.nest.ir import Load, LoopNest, Reduce
 from xla_explorer.compiler.codegen.nest.launch import LANES
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.plan import Plan
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.tuning import GPU_TUNING, Tuning
 from xla_explorer.compiler.target import NVPTX
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import linearize
@@ -35,21 +35,19 @@ MOST_FEATURES = 4  # of a group
 LARGEST_SUM = 4096  # products that one thread adds
 
 
-def plan_skinny_dot(i: HloInstruction, architecture: GpuArchitecture) -> NestSchedule | Reason:
+def plan_skinny_dot(i: HloInstruction, architecture: GpuArchitecture) -> Schedule | Reason:
     """Return the schedule of a skinny dot, or a refusal."""
     if i.opcode.name != "dot":
         return refuse("no-dot", f"%{i.name} is not a dot")
     nest = nest_of(i)
     return (
-        nest
-        if isinstance(nest, Reason)
-        else skinny_gemm_schedule(nest, architecture, DEFAULT_TUNING)
+        nest if isinstance(nest, Reason) else skinny_gemm_schedule(nest, architecture, GPU_TUNING)
     )
 
 
 def plan_depthwise_convolution(
     i: HloInstruction, architecture: GpuArchitecture
-) -> NestSchedule | Reason:
+) -> Schedule | Reason:
     """Return the schedule of a convolution in groups of few features, or a refusal.
 
     Implicit GEMM would leave most of a tile empty, so each thread computes adjacent results,
@@ -70,39 +68,37 @@ def plan_depthwise_convolution(
         return refuse("not-depthwise", text, groups=groups, features=features, products=depth)
     nest = nest_of(i)
     made = (
-        nest
-        if isinstance(nest, Reason)
-        else elementwise_schedule(nest, architecture, DEFAULT_TUNING)
+        nest if isinstance(nest, Reason) else elementwise_schedule(nest, architecture, GPU_TUNING)
     )
-    return made if isinstance(made, Reason) else made._replace(emitter="depthwise-convolution")
+    return made if isinstance(made, Reason) else replace(made, emitter="depthwise-convolution")
 
 
-def scheduled_us(plan: NestSchedule, architecture: GpuArchitecture) -> float:
+def scheduled_us(plan: Schedule, architecture: GpuArchitecture) -> float:
     """Return the estimated device time of a launch."""
     return estimate_launch(plan.nest, replace(NVPTX, gpu=architecture)).nanoseconds / 1e3
 
 
 def write_scheduled(
-    i: HloInstruction, plan: NestSchedule, _: GpuArchitecture, slots: tuple[int, ...]
+    i: HloInstruction, plan: Schedule, _: GpuArchitecture, slots: tuple[int, ...]
 ) -> OperationDescriptor | Reason:
     """Return one kernel, or two with split-K."""
     return nest_kernels(i, plan, slots)
 
 
 def skinny_gemm_schedule(
-    nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning
-) -> NestSchedule | Reason:
+    nest: LoopNest, architecture: GpuArchitecture, tuning: Tuning
+) -> Schedule | Reason:
     """Return a schedule with threads along rows or down columns, or a refusal.
 
     The rows or columns are those of the large matrix.
     """
-    applied = Applied(nest)
-    applied.sink()
-    loops = loops_of(applied.nest.body)
+    plan = Plan(nest, tuning)
+    plan.sink()
+    loops = loops_of(plan.nest.body)
     if isinstance(loops, Reason):
         return loops
     s = next(
-        (s for s in (loops[-1].body if loops else applied.nest.body) if isinstance(s, Reduce)), None
+        (s for s in (loops[-1].body if loops else plan.nest.body) if isinstance(s, Reduce)), None
     )
     not_of_matrices = refuse(
         "dot-is-no-matrix-product",
@@ -142,16 +138,18 @@ def skinny_gemm_schedule(
             "no-minor-dimension",
             f"@{nest.name}: the kept or the reduced dimension of the larger matrix must be its minor one",
         )
-    skinny = sides[narrow][0].name if sides[narrow] else ""
-    if skinny and (narrow == 0) is by_rows and wide:  # outside of columns, inside of rows
-        applied.then(Reorder(*([skinny, wide[0].name] if by_rows else [wide[0].name, skinny])))
-    if skinny and by_rows:
-        applied.then(Unroll(skinny))
+    few = plan.axis(sides[narrow][0]) if sides[narrow] else None
+    skinny = few.name if few is not None else ""
+    if few is not None and (narrow == 0) is by_rows and wide:  # outside of columns, inside of rows
+        outer, inner = (few, plan.axis(wide[0])) if by_rows else (plan.axis(wide[0]), few)
+        outer.reorder(inner)
+    if few is not None and by_rows:
+        few.unroll()
     # Threads combine as many sums as the skinny matrix has rows or columns, so fewer threads
     # combine than for one.
     if by_rows:
         count = math.prod([loop.axis.extent for loop in loops if loop.axis.name != skinny])
-        group, each = LANES, 8 * max(tuning.bytes_at_once // array.shape.element_type.bytes, 4)
+        group, each = LANES, 8 * max(tuning.register_bytes // array.shape.element_type.bytes, 4)
         while (
             group < tuning.block
             and count * group < architecture.resident_threads // 4
@@ -159,18 +157,18 @@ def skinny_gemm_schedule(
         ):
             group *= 2
         made = row_schedule(
-            applied.nest, architecture, replace(tuning, largest_group=group), may_split=not skinny
+            plan.nest, architecture, replace(tuning, largest_group=group), may_split=not skinny
         )
     else:
         made = column_schedule(
-            applied.nest, architecture, replace(tuning, lone_block=tuning.block), skinny=skinny
+            plan.nest, architecture, replace(tuning, lone_block=tuning.block), skinny=skinny
         )
     if isinstance(made, Reason):
         return made
     reasoning = f"{kept[1 - narrow]} x {kept[narrow]} x {reduced}: {made.reasoning}"
-    made = made._replace(emitter="skinny-dot", reasoning=reasoning)
+    made = replace(made, emitter="skinny-dot", reasoning=reasoning)
     return (
         made
         if made.following is not None
-        else made._replace(start=nest, directives=(*applied.directives, *made.directives))
+        else replace(made, start=nest, directives=(*plan.directives, *made.directives))
     )

@@ -11,11 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.kernel_descriptors import NestSchedule
-from xla_explorer.backends.gpu.emitters.nests.applied import Applied
 from xla_explorer.backends.gpu.emitters.nests.elementwise import elementwise_schedule
-from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
-from xla_explorer.compiler.codegen.nest.directives import CutLoop
 from xla_explorer.compiler.codegen.nest.ir import (
     Array,
     Body,
@@ -31,12 +27,15 @@ from xla_explorer.compiler.codegen.nest.ir import (
     uses_of,
     walk,
 )
+from xla_explorer.compiler.codegen.nest.plan import AxisHandle
 from xla_explorer.compiler.codegen.nest.renumbering import without_unused
 from xla_explorer.compiler.codegen.nest.rewriting import (
     guards_replaced,
     rewritten,
     with_axes_replaced,
 )
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import Axis, Substitution, index
 from xla_explorer.hlo.identity_element import identity_element
@@ -56,7 +55,7 @@ class Halves(NamedTuple):
     scratch: tuple[Array, ...]
 
 
-Policy = Callable[[LoopNest], NestSchedule | Reason]
+Policy = Callable[[LoopNest], Schedule | Reason]
 
 
 def may_be_cut(body: Body) -> bool:
@@ -84,23 +83,15 @@ def size_of_parts(length: int, parts: int, step: int, unit: int) -> int:
 
 
 def cut(
-    applied: Applied, loops: tuple[str, ...], sweeps: Sequence[str], size: int, parts_outside: bool
+    loops: Sequence[AxisHandle], sweeps: Sequence[AxisHandle], size: int, parts_outside: bool
 ) -> Halves:
     """Split reductions over some axes into parts; the second kernel adds the remainder."""
-    names = []
-    for name in sweeps:
-        length = applied.extent(name)
-        if length % size:
-            applied.then(CutLoop(name, length - length % size))
-            name += "m"
-        names.append(name)
-    around = [
-        s
-        for name in loops
-        for s, _ in walk(applied.nest.body)
-        if isinstance(s, For) and s.axis.name == name
-    ]
-    return cut_reductions(applied.nest, around, names, size, parts_outside)
+    whole = []
+    for axis in sweeps:
+        rest = axis.extent % size
+        whole.append(axis.cut(axis.extent - rest)[0] if rest else axis)
+    around, names = [axis.loop for axis in loops], [axis.name for axis in whole]
+    return cut_reductions(sweeps[0].plan.nest, around, names, size, parts_outside)
 
 
 def cut_reductions(
@@ -217,15 +208,15 @@ def in_two_kernels(
     first: Policy,
     second: Policy,
     architecture: GpuArchitecture,
-    tuning: GpuTuning,
-) -> NestSchedule | Reason:
+    tuning: Tuning,
+) -> Schedule | Reason:
     """Return the schedules of both nests; few parts are combined by one thread, more by several."""
     made, combined = first(halves.partial), second(halves.combining)
     if isinstance(combined, Reason):
         combined = elementwise_schedule(halves.combining, architecture, tuning)
     if isinstance(made, Reason) or isinstance(combined, Reason):
         return made if isinstance(made, Reason) else combined
-    return made._replace(reasoning=reasoning, following=combined, scratch=halves.scratch)
+    return replace(made, reasoning=reasoning, following=combined, scratch=halves.scratch)
 
 
 def groups_of_results(nest: LoopNest) -> list[LoopNest]:
@@ -238,11 +229,11 @@ def groups_of_results(nest: LoopNest) -> list[LoopNest]:
     return [without_unused(replace(nest, body=body)) for body in bodies]
 
 
-def one_after_the_other(schedules: Sequence[NestSchedule]) -> NestSchedule:
+def one_after_the_other(schedules: Sequence[Schedule]) -> Schedule:
     """Chain the schedules of independent kernels, launched in order."""
     first, *rest = schedules
     if not rest:
         return first
     after = one_after_the_other(rest)
-    chained = after if first.following is None else first.following._replace(following=after)
-    return first._replace(following=chained, scratch=(*first.scratch, *after.scratch))
+    chained = after if first.following is None else replace(first.following, following=after)
+    return replace(first, following=chained, scratch=(*first.scratch, *after.scratch))

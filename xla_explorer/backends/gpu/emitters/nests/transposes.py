@@ -15,25 +15,20 @@ import math
 from dataclasses import replace
 
 from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, GpuArchitecture
-from xla_explorer.backends.gpu.emitters.kernel_descriptors import NestSchedule
-from xla_explorer.backends.gpu.emitters.nests.applied import Applied
 from xla_explorer.backends.gpu.emitters.nests.elementwise import (
     distribute,
     elementwise_schedule,
     loops_of,
 )
-from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
+from xla_explorer.backends.gpu.emitters.nests.widths import contiguous_lanes
 from xla_explorer.backends.gpu.launch_dimensions import counted, launch_dimensions
-from xla_explorer.compiler.codegen.nest.directives import Pad, Reorder, Split, Stage, Unroll
-from xla_explorer.compiler.codegen.nest.directives.gpu_directives import (
-    BindBlocks,
-    BindThreads,
-    BindWarpLanes,
-)
 from xla_explorer.compiler.codegen.nest.directives.staging import leaves
 from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_launch
 from xla_explorer.compiler.codegen.nest.ir import Load, LoopNest, walk
 from xla_explorer.compiler.codegen.nest.launch import LANES
+from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan, collapse_all
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.compiler.costs.gpu_kernel_costs import threads_for_full_bandwidth
 from xla_explorer.compiler.target import NVPTX
 from xla_explorer.foundation.reason import Reason, refuse
@@ -41,12 +36,12 @@ from xla_explorer.hlo.analysis.indexing import Axis, linearize
 
 
 def transpose_schedule(
-    nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning
-) -> NestSchedule | Reason:
+    nest: LoopNest, architecture: GpuArchitecture, tuning: Tuning
+) -> Schedule | Reason:
     """Return a schedule with tiles in shared memory, or a refusal."""
-    applied = Applied(nest)
-    applied.sink()
-    nest = applied.nest
+    plan = Plan(nest, tuning)
+    plan.sink()
+    nest = plan.nest
     loops = loops_of(nest.body)
     if isinstance(loops, Reason):
         return loops
@@ -78,19 +73,19 @@ def transpose_schedule(
             "shared-memory",
             f"tiles of {len(staged)} arrays need more than {STATIC_SHARED_BYTES} bytes of shared memory",
         )
-    i, j, around = _tiled(applied, axes, read, written, side)
-    for number, s in enumerate(staged):
-        applied.then(Stage(f"%{s.array}", around, "shared", _pitch(side, width, s.element.bytes)))
-        suffix = "s" * (number + 1)
-        _threads(applied, f"{j}{suffix}", f"{i}{suffix}", width, rows)
-    _threads(applied, i, j, width, rows)
+    i, j, around = _tiled([plan.axis(a) for a in axes], plan.axis(read), side)
+    for s in staged:
+        pitch = _pitch(side, width, s.element.bytes)
+        copied = around.stage(s.array, space="shared", pitch=pitch)
+        _threads(copied[j], copied[i], width, rows)
+    _threads(i, j, width, rows)
     why = f"{counted(_tiles(read, written, side), 'tile')} of {side} x {side} elements for each matrix, {LANES * rows} threads each"
     if width > 1:
         why += f", {width} elements a thread at once"
     if (width, rows) != (widest, tuning.rows_at_once):
         before = f"tiles of {LANES * widest} x {LANES * widest} elements with {LANES * tuning.rows_at_once} threads each"
         why += f": {before} have fewer than the {enough} threads that keep the memory busy"
-    return applied.schedule("transpose", why)
+    return plan.schedule("transpose", why)
 
 
 def _transposed_loads(nest: LoopNest, axes: list[Axis]) -> tuple[list[Load], Axis] | Reason:
@@ -134,14 +129,14 @@ def _short_schedule(
     axes: list[Axis],
     read: Axis,
     architecture: GpuArchitecture,
-    tuning: GpuTuning,
-) -> NestSchedule | Reason:
+    tuning: Tuning,
+) -> Schedule | Reason:
     """Return a schedule in registers for a short dimension, or a refusal if it is slower."""
     short = min(read.extent, axes[-1].extent)
     elements = elementwise_schedule(nest, architecture, tuning)
     if read.extent == short and not isinstance(elements, Reason):
         target = replace(NVPTX, gpu=architecture)
-        made = _in_registers(nest, axes, read, architecture)
+        made = _in_registers(nest, axes, read, architecture, tuning)
         if (
             estimate_launch(made.nest, target).nanoseconds
             < estimate_launch(elements.nest, target).nanoseconds
@@ -155,20 +150,22 @@ def _short_schedule(
 
 
 def _in_registers(
-    nest: LoopNest, axes: list[Axis], short: Axis, architecture: GpuArchitecture
-) -> NestSchedule:
+    nest: LoopNest, axes: list[Axis], short: Axis, architecture: GpuArchitecture, tuning: Tuning
+) -> Schedule:
     """Return a schedule whose threads have all steps of a short loop in registers.
 
     A thread reads contiguous elements, and a warp writes contiguous elements.
     """
-    applied = Applied(nest)
-    for other in axes[axes.index(short) + 1 :]:
-        applied.then(Reorder(short.name, other.name))
-    applied.then(Unroll(short.name))
-    name = applied.joined([a.name for a in axes if a is not short])
-    launch = launch_dimensions(applied.extent(name), architecture)
-    distribute(applied, name, applied.extent(name), launch)
-    return applied.schedule(
+    plan = Plan(nest, tuning)
+    kept = plan.axis(short)
+    kept.reorder(*[plan.axis(a) for a in axes[axes.index(short) + 1 :]])
+    kept.unroll()
+    others = collapse_all([plan.axis(a) for a in axes if a is not short])
+    assert others is not None
+    launch = launch_dimensions(others.extent, architecture)
+    if others.extent > 1:
+        distribute(others, launch)
+    return plan.schedule(
         "transpose",
         f"{counted(short.extent, 'element')} a thread, in registers; {launch.reasoning}",
     )
@@ -180,37 +177,38 @@ def _tiles(read: Axis, written: Axis, side: int) -> int:
 
 
 def _tiled(
-    applied: Applied, axes: list[Axis], read: Axis, written: Axis, side: int
-) -> tuple[str, str, str]:
+    axes: list[AxisHandle], read: AxisHandle, side: int
+) -> tuple[AxisHandle, AxisHandle, AxisHandle]:
     """Split into tiles per block.
 
     Return the axes inside of a tile, and the innermost loop around it.
     """
-    i, j = read.name, written.name
-    for other in axes[axes.index(read) + 1 : -1]:
-        applied.then(Reorder(i, other.name))
-    for name in (i, j):
-        if applied.extent(name) < side:
-            applied.then(Pad(name, side))
-        applied.then(Split(name, side))
-    applied.then(Reorder(f"{i}i", f"{j}o"))
-    outer = [f"{i}o", f"{j}o"]
-    if applied.extent(outer[0]) == 1:
-        applied.then(Reorder(*outer))
+    *others, written = [axis for axis in axes if axis != read]
+    read.reorder(*axes[axes.index(read) + 1 : -1])
+    tiles = []
+    for axis in (read, written):
+        if axis.extent < side:
+            axis.pad(side)
+        tiles.append(axis.split(side))
+    rows, columns = tiles
+    rows.inner.reorder(columns.outer)
+    outer = [rows.outer, columns.outer]
+    if rows.outer.extent == 1:
+        rows.outer.reorder(columns.outer)
         outer.reverse()
-    for name in (*[a.name for a in axes if a not in (read, written)], *outer):
-        if applied.extent(name) > 1:
-            applied.then(BindBlocks(name))
-    return f"{i}i", f"{j}i", outer[1]
+    for axis in (*others, *outer):
+        if axis.extent > 1:
+            axis.blocks()
+    return rows.inner, columns.inner, outer[1]
 
 
-def _threads(applied: Applied, across: str, along: str, width: int, rows: int) -> None:
+def _threads(across: AxisHandle, along: AxisHandle, width: int, rows: int) -> None:
     """Assign a warp to a row of the tile, and some rows at once."""
-    if applied.extent(across) > rows:
-        applied.then(Split(across, rows), Unroll(f"{across}o"))
-        across = f"{across}i"
-    applied.then(BindThreads(across))
-    applied.then(BindWarpLanes(applied.contiguous_lanes(along, width)))
+    if across.extent > rows:
+        unrolled, across, _ = across.split(rows)
+        unrolled.unroll()
+    across.threads()
+    contiguous_lanes(along, width).warp_lanes()
 
 
 def _pitch(side: int, width: int, size: int) -> int:

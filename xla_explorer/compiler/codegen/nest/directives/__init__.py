@@ -2,9 +2,8 @@
 
 `base.py` defines them. By subject, with the names that other compilers use:
 
-- which loops there are: `loops.py` (split, collapse, reorder, sink, tile), `padding.py`;
-- remainders of a split: `index_set_splitting.py` (Exo's `cut_loop`), `overlapping_tail.py`
-  (Halide's `TailStrategy::ShiftInwards`);
+- which loops there are: `splits.py` (with the tails of a split), `index_set_splitting.py` (Exo's
+  `cut_loop`), `loops.py` (collapse, reorder, sink, tile), `padding.py`;
 - how a loop runs: `kinds.py` (unroll, vectorize, parallel), `gpu_directives.py`;
 - reductions: `reduction_interchange.py`, `partial_results.py` (Halide's and TVM's `rfactor`),
   `chunked_scan.py` (reduce-then-scan);
@@ -43,10 +42,8 @@ from xla_explorer.compiler.codegen.nest.directives.loops import (
     Pair,
     Reorder,
     Sink,
-    Split,
     TileLoops,
 )
-from xla_explorer.compiler.codegen.nest.directives.overlapping_tail import OverlapTail
 from xla_explorer.compiler.codegen.nest.directives.padded_staging import StagePadded
 from xla_explorer.compiler.codegen.nest.directives.padding import Pad
 from xla_explorer.compiler.codegen.nest.directives.partial_results import Reassociate, Rfactor
@@ -54,6 +51,7 @@ from xla_explorer.compiler.codegen.nest.directives.reduction_fusion import FuseI
 from xla_explorer.compiler.codegen.nest.directives.reduction_interchange import (
     InterchangeReduction,
 )
+from xla_explorer.compiler.codegen.nest.directives.splits import TAILS, Split, Tail
 from xla_explorer.compiler.codegen.nest.directives.staging import Stage
 from xla_explorer.compiler.codegen.nest.directives.streaming import Prefetch, Stream
 
@@ -61,6 +59,7 @@ __all__ = [
     "DIRECTIVES",
     "MOST_LANES",
     "MOST_UNROLLED",
+    "TAILS",
     "ChunkScan",
     "Collapse",
     "ComputeAt",
@@ -71,7 +70,6 @@ __all__ = [
     "FuseLoops",
     "InterchangeReduction",
     "NestModule",
-    "OverlapTail",
     "Pad",
     "Pair",
     "Parallel",
@@ -86,6 +84,7 @@ __all__ = [
     "StagePadded",
     "Stream",
     "Subject",
+    "Tail",
     "TileLoops",
     "Unroll",
     "Vectorize",
@@ -95,7 +94,7 @@ __all__ = [
 ]
 
 _ALL = (
-    Split, CutLoop, SplitByResidue, OverlapTail, Collapse, Reorder, Sink, TileLoops, Unroll, Vectorize, Parallel,
+    Split, CutLoop, SplitByResidue, Collapse, Reorder, Sink, TileLoops, Unroll, Vectorize, Parallel,
     InterchangeReduction, Rfactor, Reassociate, ChunkScan, ComputeAt, Stage, StagePadded, FuseLoops, FuseIntoReduction,
     Pad, Stream, Prefetch,
 )  # fmt: skip

@@ -85,7 +85,7 @@ class DirectiveRefusedError(XlaExplorerError):
 
     def __init__(self, directive: Directive, reason: Reason) -> None:
         super().__init__(f"{directive}: {reason.message}")
-        self.reason = reason
+        self.directive, self.reason = directive, reason
 
 
 class Directive:
@@ -218,13 +218,13 @@ class Directive:
             else refuse("not-a-loop", f"{self.axis} is an axis of a reduction, not of a loop")
         )
 
-    def new_names(self, nest: LoopNest) -> set[str]:
-        """Return the names of the axes that the directive creates."""
-        return {self.axis + letter for letter in self.new_suffixes}
+    def new_axes(self, nest: LoopNest) -> tuple[str, ...]:
+        """Return the names of the axes that the directive creates, in the order of its handles."""
+        return tuple([self.axis + letter for letter in self.new_suffixes])
 
     def names_are_free(self, nest: LoopNest) -> Reason | None:
         """Refuse if another axis has one of the new names."""
-        taken = self.new_names(nest) & nest.axes().keys()
+        taken = nest.axes().keys() & set(self.new_axes(nest))
         return refuse("name-taken", f"the nest has an axis {min(taken)} already") if taken else None
 
     def axis_is_serial(self, nest: LoopNest) -> Reason | None:

@@ -96,11 +96,11 @@ class ChunkScan(Directive):
             )
         return None
 
-    def new_names(self, nest: LoopNest) -> set[str]:
+    def new_axes(self, nest: LoopNest) -> tuple[str, ...]:
         """Return the names of new axes, including those inside the scan."""
         s = reduction_of(nest, self.axis)
         inside = [*s.axes[1:], *[b for x, _ in walk(s.body) for b in axes_of(x)]]
-        return super().new_names(nest) | {f"{b.axis.name}p" for b in inside}
+        return (*super().new_axes(nest), *[f"{b.axis.name}p" for b in inside])
 
     def fits_in_scratch(self, nest: LoopNest) -> Reason | None:
         """Refuse if the totals, one cache line each, exceed a thread's stack."""

@@ -115,18 +115,15 @@ class CutLoop(Directive):
         """Return the least and the greatest legal value of `steps`."""
         return 1, extent - 1
 
-    def new_names(self, nest: LoopNest) -> set[str]:
-        """Return the names of new axes, including those inside a reduction."""
+    def new_axes(self, nest: LoopNest) -> tuple[str, ...]:
+        """Return the names of new axes, then of those inside a reduction."""
         loop, inside = nest.loop(self.axis), list[str]()
         if isinstance(loop, Reduce):
             inside = [b.axis.name for s, _ in walk(loop.body) for b in axes_of(s)]
             inside += [b.axis.name for b in loop.axes if b.axis.name != self.axis]
         first, *rest = [part.axis.name for part in self.subranges(nest)]
-        return {
-            first,
-            *rest,
-            *[name + part.removeprefix(self.axis) for name in inside for part in rest],
-        }
+        copied = [name + part.removeprefix(self.axis) for name in inside for part in rest]
+        return (first, *rest, *copied)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Directives that change loops and their order: split, collapse, reorder, sink, tile."""
+"""Directives that change loops and their order: collapse, reorder, sink, tile."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 from xla_explorer.compiler.codegen.nest import transformations
 from xla_explorer.compiler.codegen.nest.directives.base import (
-    MOST_LANES,
     Directive,
     is_collapsible,
     offsets_of,
     order_of_sums,
 )
+from xla_explorer.compiler.codegen.nest.directives.splits import Split
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
     Compute,
@@ -27,38 +27,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
 from xla_explorer.compiler.codegen.nest.rewriting import with_loop_replaced
 from xla_explorer.compiler.codegen.nest.transformations import inner_loop
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
-
-
-@dataclass(frozen=True)
-class Split(Directive):
-    """The axis becomes factor * <axis>o + <axis>i.
-
-    A guard remains if the factor does not divide the extent.
-    """
-
-    name: ClassVar[str] = "split"
-    new_suffixes = "oi"
-    check_names = ("axis_exists", "axis_is_serial", "factor_fits", "names_are_free")
-    axis: str
-    factor: int
-
-    def changed(self, nest: LoopNest) -> LoopNest:
-        """Implement `Directive.changed`."""
-        return transformations.split(nest, self.axis, self.factor)
-
-    def facts(self, nest: LoopNest) -> dict[str, Any]:
-        """Implement `Directive.facts`."""
-        extent = nest.axes()[self.axis].axis.extent
-        return {"extent": extent, "factor": self.factor, "rest": extent % self.factor}
-
-    def factor_fits(self, nest: LoopNest) -> Reason | None:
-        """Refuse a factor below 1, or above both the extent and the lanes of a register."""
-        extent = nest.axes()[self.axis].axis.extent
-        most = max(extent, MOST_LANES)
-        if 1 <= self.factor <= most:
-            return None
-        message = f"the factor must be from 1 to {most}, {self.axis} has {extent} steps, got {self.factor}"
-        return refuse("factor-too-large", message, extent=extent, factor=self.factor)
 
 
 @dataclass(frozen=True)
@@ -122,9 +90,9 @@ class Collapse(Pair):
         """Implement `Directive.changed`."""
         return transformations.collapse(nest, self.axis, self.inner)
 
-    def new_names(self, nest: LoopNest) -> set[str]:
-        """Implement `Directive.new_names`."""
-        return {self.axis + self.inner}
+    def new_axes(self, nest: LoopNest) -> tuple[str, ...]:
+        """Implement `Directive.new_axes`."""
+        return (self.axis + self.inner,)
 
     def accesses_collapse(self, nest: LoopNest) -> Reason | None:
         """Refuse if an access is not linear in the collapsed axis."""
@@ -242,9 +210,15 @@ class TileLoops(Pair):
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """Implement `Directive.changed`."""
+        _, inner_row, outer_column, _ = self.new_axes(nest)
         for part in self._splits:
             nest = part.changed(nest)
-        return transformations.reorder(nest, f"{self.axis}i", f"{self.inner}o")
+        return transformations.reorder(nest, inner_row, outer_column)
+
+    def new_axes(self, nest: LoopNest) -> tuple[str, ...]:
+        """Return the outer and inner axis of rows, then those of columns."""
+        rows, columns = self._splits
+        return (*rows.new_axes(nest), *columns.new_axes(nest))
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
         """Implement `Directive.facts`."""

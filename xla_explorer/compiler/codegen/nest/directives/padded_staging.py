@@ -70,9 +70,9 @@ class StagePadded(Stage):
             "multiplies-zeros": bool(self._left_out(nest)),
         }
 
-    def new_names(self, nest: LoopNest) -> set[str]:
-        """Implement `Directive.new_names`."""
-        return {f"{self.axis}f", *[f"{self.axis}f{d}" for d in self._ranges(nest)]}
+    def new_axes(self, nest: LoopNest) -> tuple[str, ...]:
+        """Implement `Directive.new_axes`."""
+        return (f"{self.axis}f", *[f"{self.axis}f{d}" for d in self._ranges(nest)])
 
     def is_multiplied(self, nest: LoopNest) -> Reason | None:
         """Refuse unless the load is a factor of the terms of one sum."""

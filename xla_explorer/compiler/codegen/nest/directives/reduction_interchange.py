@@ -142,9 +142,9 @@ class InterchangeReduction(ReductionDirective):
             axis=bad.name,
         )
 
-    def new_names(self, nest: LoopNest) -> set[str]:
-        """Implement `Directive.new_names`."""
-        return {x.axis.name + letter for x in self._parts(nest)[0] for letter in "ct"}
+    def new_axes(self, nest: LoopNest) -> tuple[str, ...]:
+        """Return the loops that clear the accumulators, then those that add to them."""
+        return tuple([x.axis.name + letter for letter in "ct" for x in self._parts(nest)[0]])
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """Implement `Directive.changed`."""

@@ -103,6 +103,15 @@ class Stage(StepDirective):
                 found.append(Occurrence(s, tuple(wanted), around, s.place))
         return found if self.read < 0 else found[self.read : self.read + 1]
 
+    def new_axes(self, nest: LoopNest) -> tuple[str, ...]:
+        """Return the loops of the copy, outermost first."""
+        (found,), suffix = self.found(nest), "s"
+        while [
+            1 for a in found.axes for name in nest.axes() if name.startswith(a.name + suffix)
+        ]:  # or axes that a split made of it
+            suffix += "s"
+        return tuple([f"{a.name}{suffix}" for a in found.axes])
+
     def order_has_all_axes(self, nest: LoopNest) -> Reason | None:
         """Refuse an order that does not name each axis of the load once."""
         (found,) = self.found(nest)
@@ -182,12 +191,8 @@ class Stage(StepDirective):
             True,
             Space(self.space),
         )
-        suffix = "s"
-        while [
-            1 for a in found.axes for name in nest.axes() if name.startswith(a.name + suffix)
-        ]:  # or axes that a split made of it
-            suffix += "s"
-        copies = {a: Axis(f"{a.name}{suffix}", a.extent) for a in found.axes}
+        names = self.new_axes(nest)
+        copies = {a: Axis(name, a.extent) for a, name in zip(found.axes, names, strict=True)}
         along: Substitution = {old: index(new) for old, new in copies.items()}
         guards = _guards_of_copy(found)
         store = Store(tile.name, tuple([index(a) for a in found.axes]), number, load.origin)

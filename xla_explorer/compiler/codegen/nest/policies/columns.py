@@ -5,15 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from xla_explorer.compiler.codegen.nest.directives import (
-    CutLoop,
-    InterchangeReduction,
-    OverlapTail,
-    Rfactor,
-    Split,
-    Unroll,
-    Vectorize,
-)
 from xla_explorer.compiler.codegen.nest.ir import (
     Body,
     Combination,
@@ -24,9 +15,8 @@ from xla_explorer.compiler.codegen.nest.ir import (
     SelectRegion,
     walk,
 )
+from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan
 from xla_explorer.compiler.codegen.nest.policies.base import (
-    Plan,
-    Tuning,
     accesses,
     calls_functions,
     has_masks,
@@ -36,7 +26,7 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
     widest,
 )
 from xla_explorer.compiler.codegen.nest.policies.elementwise import tail
-from xla_explorer.compiler.codegen.nest.transformations import for_of
+from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, RuntimeValue
 
@@ -104,7 +94,7 @@ def unrolled_if_small(plan: Plan, s: Reduce) -> bool:
         return False
     for bound in s.axes:
         if bound.axis.extent > 1:
-            plan.do(Unroll(bound.axis.name))
+            plan.axis(bound.axis).unroll()
     return True
 
 
@@ -125,19 +115,12 @@ def in_chunks(plan: Plan, s: Reduce) -> None:
     chunk = _chunk(s)
     if not sums_floats(s) or chunk < LEAST_CHUNK:
         return
-    first = s.axes[0].axis
+    first = plan.axis(s.axes[0].axis)
     inner = count_of(s) // first.extent
     if inner < chunk:
-        rows = chunk // inner
-        whole = first.extent - first.extent % rows
-        name = first.name
-        if whole < first.extent:
-            plan.do(CutLoop(name, whole))
-            name = f"{name}m"
-        plan.do(Split(name, rows))
-        plan.do(Rfactor(f"{name}o"))
+        first.split(chunk // inner, "cut").outer.rfactor()
     else:
-        plan.do(Rfactor(first.name))
+        first.rfactor()
 
 
 def _chunk(s: Reduce) -> int:
@@ -146,13 +129,13 @@ def _chunk(s: Reduce) -> int:
 
 
 def columns(
-    plan: Plan, name: str, tasks: int = 1, most: int = TILE, rows: int = ROWS
+    column: AxisHandle, tasks: int = 1, most: int = TILE, rows: int = ROWS
 ) -> Reason | None:
     """Schedule the columns along an axis, or return a refusal.
 
     tasks: number of tasks for the tiles. most: columns of a tile. rows: number of rows per pass.
     """
-    loop = for_of(plan.nest, name)
+    plan, loop = column.plan, column.loop
     reductions = [s for s in loop.body if isinstance(s, Reduce)]
     lanes, extent = lanes_of_body(loop.body, plan.tuning), loop.axis.extent
     simple = (
@@ -163,17 +146,17 @@ def columns(
     if simple and all(count_of(s) <= SMALL for s in reductions):
         for s in reductions:
             unrolled_if_small(plan, s)
-        vectors(plan, name, lanes, 1)
+        vectors(column, lanes, 1)
         return None
     if simple and tasks == 1 and _fits_registers(plan, loop, lanes, len(reductions)):
         for s in reductions:
             in_chunks(plan, s)
         if extent & (extent - 1) == 0 and extent <= lanes:
-            plan.do(Vectorize(name))
+            column.vectorize()
         else:
-            plan.do(Split(name, lanes))
-            plan.do(Unroll(f"{name}o"))
-            plan.do(Vectorize(f"{name}i"))
+            registers = column.split(lanes)
+            registers.outer.unroll()
+            registers.inner.vectorize()
         return None
     (first, *others) = reductions
     if others:
@@ -183,57 +166,43 @@ def columns(
         )
     if len(first.axes) > 1 and isinstance(first.combiner, Combination):
         return None
-    in_tiles(
-        plan,
-        name,
-        tasks,
-        most,
-        lambda along: _accumulated(plan, along, lanes if simple else 1, rows),
-    )
+    in_tiles(column, tasks, most, lambda tile: _accumulated(tile, lanes if simple else 1, rows))
     return None
 
 
 def in_tiles(
-    plan: Plan, name: str, tasks: int, most: int, accumulated: Callable[[str], None]
+    column: AxisHandle, tasks: int, most: int, accumulated: Callable[[AxisHandle], None]
 ) -> None:
     """Split columns into tiles with accumulators in memory, and a tail.
 
     accumulated: schedules the loop over the columns of a tile.
     """
-    extent = plan.nest.axes()[name].axis.extent
-    tile = _tile(extent, tasks, most)
-    if tile < extent:
-        whole = extent - extent % tile
-        if whole < extent:
-            plan.do(CutLoop(name, whole))
-            plan.do(
-                Split(f"{name}r", extent - whole)
-            )  # a loop of one iteration, which owns the accumulators
-            accumulated(f"{name}ri")
-            name = f"{name}m"
-        plan.do(Split(name, tile))
-        name = f"{name}i"
-    accumulated(name)
+    tile = _tile(column.extent, tasks, most)
+    if tile < column.extent:
+        whole = column.extent - column.extent % tile
+        if whole < column.extent:
+            column, rest = column.cut(whole)
+            # a loop of one iteration, which owns the accumulators
+            accumulated(rest.split(rest.extent).inner)
+        column = column.split(tile).inner
+    accumulated(column)
 
 
-def vectors(plan: Plan, name: str, lanes: int, interleave: int) -> None:
+def vectors(axis: AxisHandle, lanes: int, interleave: int) -> None:
     """Split a loop into whole registers and a tail."""
-    axis = plan.nest.axes()[name].axis
     while interleave > 1 and interleave * lanes > axis.extent:
         interleave //= 2
     whole = axis.extent - axis.extent % (lanes * interleave)
-    if 0 < whole < axis.extent and interleave == 1 and tail_may_overlap(plan, name):
-        plan.do(OverlapTail(name, lanes))
-        plan.do(Vectorize(f"{name}i"))
-        return
     if 0 < whole < axis.extent:
-        plan.do(CutLoop(name, whole))
-        tail(plan, f"{name}r", lanes)
-        name = f"{name}m"
+        if interleave == 1 and tail_may_overlap(axis):
+            axis.split(lanes, "overlap").inner.vectorize()
+            return
+        axis, rest = axis.cut(whole)
+        tail(rest, lanes)
     if whole:
-        in_registers(plan, name, lanes, interleave)
+        in_registers(axis, lanes, interleave)
     else:
-        tail(plan, name, lanes)
+        tail(axis, lanes)
 
 
 def _fits_registers(plan: Plan, loop: For, lanes: int, reductions: int) -> bool:
@@ -257,34 +226,23 @@ def _tile(extent: int, tasks: int, limit: int) -> int:
     return max(most // GRAIN * GRAIN, min(GRAIN, extent))
 
 
-def _accumulated(plan: Plan, along: str, lanes: int, rows: int) -> None:
+def _accumulated(column: AxisHandle, lanes: int, rows: int) -> None:
     """Move the loop over rows outside, several per pass; accumulators are in memory."""
-    loop = for_of(plan.nest, along)
-    s = next(s for s in loop.body if isinstance(s, Reduce))
-    row, inner, interleave = s.axes[0].axis.name, "", 1
-    if (
-        len(s.axes) == 1
-        and s.axes[0].axis.extent >= 2 * rows
-        and not isinstance(s.combiner, Combination)
-    ):
+    plan, tuning = column.plan, column.plan.tuning
+    s = next(s for s in column.body if isinstance(s, Reduce))
+    row, interleave = plan.axis(s.axes[0].axis), 1
+    inner: AxisHandle | None = None
+    if len(s.axes) == 1 and row.extent >= 2 * rows and not isinstance(s.combiner, Combination):
         chunk = min(max(_chunk(s), rows), MOST_ROWS) if sums_floats(s) else rows
-        if (
-            rows * plan.tuning.interleave >= plan.tuning.registers
-            and plan.tuning.registers <= FEW_REGISTERS
-        ):
+        if rows * tuning.interleave >= tuning.registers and tuning.registers <= FEW_REGISTERS:
             chunk = rows = max(rows, min(chunk, ROWS_OF_FEW))
-        plan.do(Split(row, chunk))
-        row, inner = f"{row}o", f"{row}i"
+        row, inner, _ = row.split(chunk)
         if chunk > rows:
-            plan.do(Split(inner, rows))
-            inner, interleave = f"{inner}i", plan.tuning.interleave
-    plan.do(InterchangeReduction(row, along))
-    if inner:
-        plan.do(Unroll(inner))
+            inner, interleave = inner.split(rows).inner, tuning.interleave
+    made = row.interchange(column)
+    if inner is not None:
+        inner.unroll()
     if lanes > 1:
-        for name, side_by_side in (
-            (f"{along}c", plan.tuning.interleave),
-            (f"{along}t", interleave),
-            (along, 1),
-        ):
-            vectors(plan, name, lanes, side_by_side)
+        vectors(made.clear[column], lanes, tuning.interleave)
+        vectors(made.add[column], lanes, interleave)
+        vectors(column, lanes, 1)

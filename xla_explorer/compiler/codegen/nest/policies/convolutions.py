@@ -18,16 +18,10 @@ from itertools import pairwise
 from math import gcd, prod
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.nest.directives import (
-    CutLoop,
-    Reorder,
-    Split,
-    SplitByResidue,
-    Stage,
-    StagePadded,
-)
+from xla_explorer.compiler.codegen.nest.directives import SplitByResidue, StagePadded
 from xla_explorer.compiler.codegen.nest.ir import Body, For, Load, LoopNest, Reduce, axes_of, walk
-from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning, accesses
+from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan
+from xla_explorer.compiler.codegen.nest.policies.base import accesses
 from xla_explorer.compiler.codegen.nest.policies.columns import is_simple
 from xla_explorer.compiler.codegen.nest.policies.elementwise import collapsed, in_lanes
 from xla_explorer.compiler.codegen.nest.policies.product_copies import OperandPacking
@@ -39,7 +33,7 @@ from xla_explorer.compiler.codegen.nest.policies.products import (
 )
 from xla_explorer.compiler.codegen.nest.policies.reductions import collapse_reduced, kept_loops
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
-from xla_explorer.compiler.codegen.nest.transformations import for_of
+from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import ZERO, Axis, IndexExpression, Remainder
 from xla_explorer.hlo.analysis.window_phases import MOST_PHASES
@@ -86,17 +80,17 @@ def convolution_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedu
     order = _kept(nest)[:-1]
     for at, axis in enumerate(c.batch):
         for other in reversed(order[at : order.index(axis)]):
-            plan.do(Reorder(other.name, axis.name))
+            plan.axis(other).reorder(plan.axis(axis))
         order.insert(at, order.pop(order.index(axis)))
-    for axis in window if depth.extent > 1 else ():
-        plan.do(Reorder(depth.name, axis.name))
+    if depth.extent > 1:
+        plan.axis(depth).reorder(*map(plan.axis, window))
     _copy(plan, c, tasks)
     while remainders := _remainders(plan.nest):
         plan.do(SplitByResidue(*remainders[0]))
     while ends := _ends(plan.nest):
-        plan.do(CutLoop(*ends))
+        plan.axis(ends[0]).cut(ends[1])
     for name in _without_sums(plan.nest.body):
-        chain = collapsed(plan, name, 1)
+        chain = collapsed(plan.axis(name), 1)
         assert not isinstance(chain, Reason)
         in_lanes(plan, chain)
     for s, around in [(s, around) for s, around in plan.nest.statements() if isinstance(s, Reduce)]:
@@ -220,38 +214,34 @@ def _copy(plan: Plan, c: Convolution, tasks: int) -> None:
     inside = [axis for axis in (*window, depth) if axis.extent > 1]
     outer, around = _loops_around(plan, c, tasks)
     if c.padded:
-        body = walk(for_of(plan.nest, around).body)
+        assert around is not None
+        body = walk(around.body)
         axes = {b.axis for s, _ in body for b in axes_of(s)}
         (place,) = [s.place for s, _ in body if isinstance(s, Load) and s.array == c.image.array]
         moves = [d for d, x in enumerate(place) if x.axes & axes]
         moves.sort(
             key=lambda d: max([k for k, a in enumerate(inside) if a in place[d].axes], default=-1)
         )
-        plan.do(
-            StagePadded(f"%{c.image.array}", around, "scratch", order=".".join(map(str, moves)))
-        )
+        order = ".".join(map(str, moves))
+        plan.do(StagePadded(f"%{c.image.array}", around.name, "scratch", order=order))
     if c.transposed:
-        plan.do(
-            Stage(
-                f"%{c.weights.array}",
-                outer,
-                "scratch",
-                order=".".join([a.name for a in (*inside, c.features)]),
-            )
-        )
+        assert outer is not None
+        outer.stage(c.weights.array, [plan.axis(a) for a in (*inside, c.features)])
 
 
-def _loops_around(plan: Plan, c: Convolution, tasks: int) -> tuple[str, str]:
+def _loops_around(
+    plan: Plan, c: Convolution, tasks: int
+) -> tuple[AxisHandle | None, AxisHandle | None]:
     """Return the loops in whose iterations weights and images are staged.
 
     A second loop is split if the batch is too short for all threads, or for a single copy.
     """
-    batch = [a.name for a in c.batch]
+    batch = [plan.axis(a) for a in c.batch]
     first = c.batch[0] if batch and c.batch[0].extent >= tasks else c.places[0]
     if first in c.batch and not c.transposed:
         return batch[0], batch[-1]
     if not batch and not c.padded and not c.transposed:
-        return "", ""
+        return None, None
     unit = prod([count for name, count in _remainders(plan.nest) if name == first.name])
     steps = next(
         (
@@ -261,12 +251,11 @@ def _loops_around(plan: Plan, c: Convolution, tasks: int) -> tuple[str, str]:
         ),
         1,
     )
-    plan.do(Split(first.name, first.extent // steps))
-    outer = f"{first.name}o"
+    outer, inner, _ = plan.axis(first).split(first.extent // steps)
     if first in c.batch:
-        return outer, batch[-1] if len(batch) > 1 else f"{first.name}i"
-    for name in reversed(batch):
-        plan.do(Reorder(name, outer))
+        return outer, batch[-1] if len(batch) > 1 else inner
+    for loop in reversed(batch):
+        loop.reorder(outer)
     return outer, batch[-1] if batch else outer
 
 

@@ -6,17 +6,7 @@ from dataclasses import replace
 from math import prod
 
 from xla_explorer.compiler.codegen.nest.accesses import is_whole
-from xla_explorer.compiler.codegen.nest.directives import (
-    Collapse,
-    CutLoop,
-    OverlapTail,
-    Parallel,
-    Prefetch,
-    Split,
-    Stream,
-    Unroll,
-    Vectorize,
-)
+from xla_explorer.compiler.codegen.nest.directives import Prefetch, Stream
 from xla_explorer.compiler.codegen.nest.ir import (
     Compute,
     Constant,
@@ -29,21 +19,18 @@ from xla_explorer.compiler.codegen.nest.ir import (
     ids_of,
     walk,
 )
+from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan
 from xla_explorer.compiler.codegen.nest.policies import select_regions
 from xla_explorer.compiler.codegen.nest.policies.base import (
-    Plan,
-    Tuning,
     accesses,
     calls_functions,
     chain_of,
     collapses,
     has_masks,
-    in_blocks,
     in_registers,
     lanes_for,
     statements_of,
     tail_may_overlap,
-    vectorize_interleaved,
     widest,
 )
 from xla_explorer.compiler.codegen.nest.policies.prefetches import (
@@ -57,7 +44,7 @@ from xla_explorer.compiler.codegen.nest.policies.short_rows import in_repeated_r
 from xla_explorer.compiler.codegen.nest.policies.transposes import in_squares, read_across
 from xla_explorer.compiler.codegen.nest.rewriting import overwrites
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
-from xla_explorer.compiler.codegen.nest.transformations import for_of
+from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Quotient, Remainder
 from xla_explorer.hlo.primitive_type import BF16
@@ -102,17 +89,19 @@ def _planned(pieces: Plan, tuning: Tuning, tasks: int, by_rows: bool) -> Schedul
     squares = any(
         read_across(plan.nest, s) is not None for s in plan.nest.body if isinstance(s, For)
     )
-    names = [s.axis.name for s in plan.nest.body if isinstance(s, For)]
-    if by_rows and len(names) != 1:
-        message = f"@{plan.nest.name} has {len(names)} loops: threads would not share the same rows"
+    outermost = plan.outermost()
+    if by_rows and len(outermost) != 1:
+        message = (
+            f"@{plan.nest.name} has {len(outermost)} loops: threads would not share the same rows"
+        )
         return refuse("rows-are-not-tasks", message, tasks=tasks)
-    if tuning.register_bytes and len(names) > MOST_LOOPS:
+    if tuning.register_bytes and len(outermost) > MOST_LOOPS:
         return refuse(
             "no-policy",
-            f"@{plan.nest.name} has {len(names)} loops; LLVM vectorises such kernels",
+            f"@{plan.nest.name} has {len(outermost)} loops; LLVM vectorises such kernels",
         )
-    for name in names:
-        chain = collapsed(plan, name, tasks if by_rows else 1)
+    for axis in outermost:
+        chain = collapsed(axis, tasks if by_rows else 1)
         if isinstance(chain, Reason):
             return chain
         reason = (
@@ -149,33 +138,29 @@ def _is_long_copy(plan: Plan, chain: list[For]) -> bool:
     )
 
 
-def collapsed(plan: Plan, name: str, rows_of: int) -> list[For] | Reason:
+def collapsed(axis: AxisHandle, rows_of: int) -> list[For] | Reason:
     """Collapse a loop with its inner loops where memory treats them as one.
 
     rows_of: number of tasks, each with equally many iterations of the loop.
     """
-    loop = for_of(plan.nest, name)
-    chain = chain_of(loop)
+    plan, chain = axis.plan, chain_of(axis.loop)
     while len(chain) > 1:
         outer, inner = chain[-2].axis, chain[-1].axis
         if not collapses(plan.nest, chain[-1].body, outer, inner):
             break
-        plan.do(Collapse(outer.name, inner.name))
-        first = chain[0].axis.name if len(chain) > 2 else outer.name + inner.name
-        loop = for_of(plan.nest, first)
-        chain = chain_of(loop)
+        one = plan.axis(outer).collapse(plan.axis(inner))
+        axis = axis if len(chain) > 2 else one
+        chain = chain_of(axis.loop)
     if rows_of > 1:
-        rows = chain[0].axis
-        if rows.extent % rows_of:
+        if axis.extent % rows_of:
             return refuse(
                 "rows-are-not-tasks",
-                f"{rows} must divide into {rows_of} equal tasks, got {rows.extent} steps",
+                f"{axis.axis} must divide into {rows_of} equal tasks, got {axis.extent} steps",
                 tasks=rows_of,
             )
-        plan.do(Split(rows.name, rows.extent // rows_of))
-        plan.do(Parallel(f"{rows.name}o", rows_of))
-        loop = for_of(plan.nest, f"{rows.name}i")
-        chain = chain_of(loop)
+        rows = axis.split(axis.extent // rows_of)
+        rows.outer.parallel(rows_of)
+        chain = chain_of(rows.inner.loop)
     return chain
 
 
@@ -195,72 +180,69 @@ def in_lanes(plan: Plan, chain: list[For]) -> Reason | None:
     if (short := short_rows(plan.nest, chain[0], plan.tuning)) is not None:
         in_repeated_rows(plan, *short)
         return None
-    loops = [chain[0].axis, *[s.axis for s, _ in walk(chain[0].body) if isinstance(s, For)]]
-    for axis in loops:
-        one = for_of(plan.nest, axis.name)
+    for loop in [s for s, _ in walk((chain[0],)) if isinstance(s, For)]:
+        axis = plan.axis(loop.axis)
         if (
-            not any(isinstance(s, For) for s in one.body)
-            and (reason := _vectors(plan, one)) is not None
+            not any(isinstance(s, For) for s in axis.body)
+            and (reason := _vectors(axis)) is not None
         ):
             return reason
     return None
 
 
-def _vectors(plan: Plan, loop: For) -> Reason | None:
+def _vectors(axis: AxisHandle) -> Reason | None:
     """Vectorise the innermost loop; lanes that are not contiguous are inserted one by one."""
-    if loop.axis.extent == 1:
+    if axis.extent == 1:
         return None
-    loop = _in_whole_blocks(plan, loop)
-    axis, tuning = loop.axis, plan.tuning
+    axis = _in_whole_blocks(axis)
+    plan, loop, tuning, extent = axis.plan, axis.loop, axis.plan.tuning, axis.extent
     in_order = all(
-        offset.coefficient(axis) in (0, 1) for _, offset in accesses(plan.nest, loop.body)
+        offset.coefficient(loop.axis) in (0, 1) for _, offset in accesses(plan.nest, loop.body)
     )
     statements = statements_of(loop.body)
     if (reason := _shifts_are_uniform(plan.nest, statements)) is not None:
         return reason
     if _divides_integers(plan.nest, statements):
         return None
-    lanes, steps = lanes_for(plan.nest, statements, tuning), _steps_around(plan, loop) * axis.extent
+    lanes, steps = lanes_for(plan.nest, statements, tuning), _steps_around(axis) * extent
     least = LEAST_STEPS if calls_functions(statements) else 0
-    lanes = _halved_if_few_steps(axis, statements, tuning, lanes, steps < least * lanes)
+    lanes = _halved_if_few_steps(loop.axis, statements, tuning, lanes, steps < least * lanes)
     if any(
         isinstance(s, Iota) and s.element.bytes * lanes > tuning.register_bytes for s in statements
     ):
         return refuse(
             "wide-iota", f"@{plan.nest.name} computes its iota in more bits than it stores"
         )
-    if axis.extent < lanes:
-        if in_order or axis.extent != FEW or calls_functions(statements):
-            tail(plan, axis.name, lanes, in_order)
+    if extent < lanes:
+        if in_order or extent != FEW or calls_functions(statements):
+            tail(axis, lanes, in_order)
         return None
     if in_order and (tile := prefetched_tile(plan, loop)):
-        return _in_tiles(plan, loop, tile)
-    most = min(axis.extent, steps // LEAST_STEPS) // lanes
+        return _in_tiles(axis, tile)
+    most = min(extent, steps // LEAST_STEPS) // lanes
     interleave = _interleave_count(statements, most, tuning) if in_order else 1
-    whole = axis.extent - axis.extent % (lanes * interleave)
-    name, rest = axis.name, ""
-    twice = whole + lanes * interleave - axis.extent
+    whole = extent - extent % (lanes * interleave)
+    rest: AxisHandle | None = None
+    twice = whole + lanes * interleave - extent
     masked = in_order and interleave == 1 and steps < least * lanes and has_masks(plan, loop.body)
-    if whole < axis.extent and masked and not tail_may_overlap(plan, name):
-        plan.do(Split(name, lanes))  # all masked: a tail would be another copy of the functions
-        plan.do(Vectorize(f"{name}i"))
+    if whole < extent and masked and not tail_may_overlap(axis):
+        # all masked: a tail would be another copy of the functions
+        axis.split(lanes).inner.vectorize()
         return None
-    if whole < axis.extent and not (
-        (interleave == 1 or LEAST_OVERLAPPED * twice <= whole) and tail_may_overlap(plan, name)
+    if whole < extent and not (
+        (interleave == 1 or LEAST_OVERLAPPED * twice <= whole) and tail_may_overlap(axis)
     ):
-        plan.do(CutLoop(name, whole))
-        name, rest = f"{axis.name}m", f"{axis.name}r"
-    plan.do(in_blocks(plan, name, lanes * interleave))
+        axis, rest = axis.cut(whole)
     if (
         in_order
         and lanes * widest(statements) > tuning.register_bytes
         and _computes_only_bf16(plan.nest, loop)
     ):
-        _in_even_and_odd_lanes(plan, f"{name}i", lanes, interleave)
+        _in_even_and_odd_lanes(axis.split(lanes * interleave, "overlap").inner, lanes, interleave)
     else:
-        vectorize_interleaved(plan, f"{name}i", lanes, interleave)
-    if rest:
-        tail(plan, rest, lanes, in_order)
+        in_registers(axis, lanes, interleave, "overlap")
+    if rest is not None:
+        tail(rest, lanes, in_order)
     return None
 
 
@@ -274,42 +256,36 @@ def _halved_if_few_steps(
     return lanes // 2 if few_steps or saves_tail else lanes
 
 
-def _steps_around(plan: Plan, loop: For) -> int:
-    """Return the trip count of a loop, with the loops around it."""
-    return prod([s.axis.extent for s in plan.nest.around(loop.axis.name) if isinstance(s, For)])
+def _steps_around(axis: AxisHandle) -> int:
+    """Return the trip count of the loops around an axis."""
+    around = axis.plan.nest.around(axis.name)
+    return prod([s.axis.extent for s in around if isinstance(s, For)])
 
 
-def _in_tiles(plan: Plan, loop: For, tile: PrefetchTile) -> Reason | None:
+def _in_tiles(axis: AxisHandle, tile: PrefetchTile) -> Reason | None:
     """Prefetch a tile of one array after the other; the remainder is an ordinary loop."""
-    name, rest = loop.axis.name, loop.axis.extent % tile.elements
-    if rest:
-        plan.do(CutLoop(name, loop.axis.extent - rest))
-        left = for_of(plan.nest, f"{name}r")
-        name += "m"
-        if (reason := _vectors(plan, left)) is not None:
+    if rest := axis.extent % tile.elements:
+        axis, left = axis.cut(axis.extent - rest)
+        if (reason := _vectors(left)) is not None:
             return reason
-    plan.do(Split(name, tile.elements))
-    inner = for_of(plan.nest, f"{name}i")
-    reason = _vectors(plan, inner)
+    tiles = axis.split(tile.elements)
+    reason = _vectors(tiles.inner)
     for array in tile.arrays:
-        plan.do(Prefetch(f"{name}o", array))
+        axis.plan.do(Prefetch(tiles.outer.name, array))
     return reason
 
 
-def _in_whole_blocks(plan: Plan, loop: For) -> For:
+def _in_whole_blocks(axis: AxisHandle) -> AxisHandle:
     """Return the loop with a constant stride, inside blocks by which indices are divided."""
-    axis = loop.axis
-    for _, offset in accesses(plan.nest, loop.body):
+    for _, offset in accesses(axis.plan.nest, axis.body):
         for atom in offset.atoms():
             if (
                 isinstance(atom, (Quotient, Remainder))
-                and atom.dividend.coefficient(axis) == 1
-                and _has_whole_blocks(axis, atom.divisor)
+                and atom.dividend.coefficient(axis.axis) == 1
+                and _has_whole_blocks(axis.axis, atom.divisor)
             ):
-                plan.do(Split(axis.name, atom.divisor))
-                inner = for_of(plan.nest, f"{axis.name}i")
-                return _in_whole_blocks(plan, inner)
-    return loop
+                return _in_whole_blocks(axis.split(atom.divisor).inner)
+    return axis
 
 
 def _has_whole_blocks(axis: Axis, size: int) -> bool:
@@ -388,53 +364,45 @@ def _computes_only_bf16(nest: LoopNest, loop: For) -> bool:
     )
 
 
-def _in_even_and_odd_lanes(plan: Plan, name: str, lanes: int, interleave: int) -> None:
+def _in_even_and_odd_lanes(axis: AxisHandle, lanes: int, interleave: int) -> None:
     """Vectorise 32-bit words, each of an even and an odd bf16 element."""
     if interleave > 1:
-        plan.do(Split(name, lanes))
-        plan.do(Unroll(f"{name}o"))
-        name += "i"
-    plan.do(Split(name, 2))
-    plan.do(Vectorize(f"{name}o"))
-    plan.do(Unroll(f"{name}i"))
+        registers = axis.split(lanes)
+        registers.outer.unroll()
+        axis = registers.inner
+    words = axis.split(2)
+    words.outer.vectorize()
+    words.inner.unroll()
 
 
-def tail(plan: Plan, name: str, lanes: int, in_order: bool = True) -> None:
+def tail(axis: AxisHandle, lanes: int, in_order: bool = True) -> None:
     """Schedule a tail: masked registers if the target has them, else narrower and narrower ones.
 
     in_order: lanes are contiguous in memory.
     """
-    axis = plan.nest.axes()[name].axis
-    if _is_tiny(plan, axis.extent):
-        plan.do(Unroll(name))
+    if _is_tiny(axis.plan, axis.extent):
+        axis.unroll()
         return
     if lanes < axis.extent and axis.extent % lanes:
-        if tail_may_overlap(plan, name):
-            plan.do(OverlapTail(name, lanes))
-            plan.do(Vectorize(f"{name}i"))
+        if tail_may_overlap(axis):
+            axis.split(lanes, "overlap").inner.vectorize()
             return
-        whole = axis.extent - axis.extent % lanes
-        plan.do(CutLoop(name, whole))
-        in_registers(plan, f"{name}m", lanes, 1)
-        name = f"{name}r"
-        axis = plan.nest.axes()[name].axis
-    loop = for_of(plan.nest, name)
-    if axis.extent > 1 and ((in_order and has_masks(plan, loop.body)) or axis.extent % lanes == 0):
-        above = 1 << (min(axis.extent, lanes) - 1).bit_length()
-        plan.do(Split(name, min(lanes, axis.extent) if axis.extent % lanes == 0 else above))
-        plan.do(Vectorize(f"{name}i"))
+        blocks = axis.split(lanes, "cut")
+        blocks.inner.vectorize()
+        assert blocks.rest is not None
+        axis = blocks.rest
+    extent = axis.extent
+    if extent > 1 and ((in_order and has_masks(axis.plan, axis.body)) or extent % lanes == 0):
+        above = 1 << (min(extent, lanes) - 1).bit_length()
+        width = min(lanes, extent) if extent % lanes == 0 else above
+        axis.split(width).inner.vectorize()
         return
-    while axis.extent > 1:
-        whole = min(lanes, 1 << (axis.extent.bit_length() - 1))
-        steps = axis.extent - axis.extent % whole
-        if steps < axis.extent:
-            plan.do(CutLoop(axis.name, steps))
-        main = axis.name if steps == axis.extent else f"{axis.name}m"
-        plan.do(Split(main, whole))
-        plan.do(Vectorize(f"{main}i"))
-        if steps == axis.extent:
-            return
-        axis = plan.nest.axes()[f"{axis.name}r"].axis
+    rest: AxisHandle | None = axis
+    while rest is not None and rest.extent > 1:
+        width = min(lanes, 1 << (rest.extent.bit_length() - 1))
+        blocks = rest.split(width, "cut")
+        blocks.inner.vectorize()
+        rest = blocks.rest
 
 
 def _is_tiny(plan: Plan, extent: int) -> bool:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
 from xla_explorer.compiler.codegen.nest.directives import Prefetch
 from xla_explorer.compiler.codegen.nest.ir import Compute, For, Load, LoopNest
+from xla_explorer.compiler.codegen.nest.plan import Plan
 from xla_explorer.compiler.codegen.nest.policies.base import (
-    Plan,
     accesses,
     calls_functions,
     statements_of,

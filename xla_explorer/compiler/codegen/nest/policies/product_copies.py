@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.nest.directives import (
-    CutLoop,
-    InterchangeReduction,
-    Reorder,
-    Split,
-    Stage,
-    Unroll,
-    Vectorize,
-)
 from xla_explorer.compiler.codegen.nest.directives.base import MOST_STAGED
-from xla_explorer.compiler.codegen.nest.ir import Body, Load, Reduce, walk
-from xla_explorer.compiler.codegen.nest.policies.base import Plan, has_masks
+from xla_explorer.compiler.codegen.nest.ir import Load, Reduce, walk
+from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Copied
+from xla_explorer.compiler.codegen.nest.policies.base import has_masks
 from xla_explorer.compiler.codegen.nest.policies.columns import vectors
 from xla_explorer.compiler.codegen.nest.policies.elementwise import tail
 from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, RegisterTile
-from xla_explorer.compiler.codegen.nest.transformations import for_of
 from xla_explorer.hlo.analysis.indexing import Axis
 
 LEFT_PADDING = 16  # elements between packed rows, against cache-set conflicts in L1
@@ -65,107 +56,87 @@ class OperandPacking(NamedTuple):
     spread: bool = False
 
 
-def reduction_in(plan: Plan, name: str) -> Reduce:
-    """Return the first reduction inside a loop."""
-    return next(s for s, _ in walk(body_of(plan, name)) if isinstance(s, Reduce))
-
-
-def body_of(plan: Plan, name: str) -> Body:
-    """Return the body of a loop."""
-    return for_of(plan.nest, name).body
-
-
-def extent_of(plan: Plan, name: str) -> int:
+def extent_of(axis: AxisHandle | None) -> int:
     """Return the extent of an axis, 1 for a missing one."""
-    return plan.nest.axes()[name].axis.extent if name else 1
+    return axis.extent if axis is not None else 1
+
+
+class TileLoops(NamedTuple):
+    """The loops of a tiled product; None for a missing one.
+
+    outer: over overlapping blocks of rows. block: over tiles of rows. inside: over the rows of a
+    tile. panel: over panels of columns. unrolled, inner: over the vectors and the lanes of a tile.
+    """
+
+    outer: AxisHandle | None
+    block: AxisHandle | None
+    inside: AxisHandle | None
+    panel: AxisHandle | None
+    unrolled: AxisHandle | None
+    inner: AxisHandle
+
+    def along(self, new: Copied) -> TileLoops:
+        """Return the loops that an interchanged reduction has made of these."""
+        return TileLoops._make([new.get(x, x) if x is not None else None for x in self])
 
 
 def in_block(
-    plan: Plan, p: Product, by: OperandPacking, around: str, loops: list[str], staged: bool
-) -> list[str]:
+    p: Product, by: OperandPacking, around: AxisHandle, loops: TileLoops, staged: bool
+) -> list[TileLoops]:
     """Move the contraction outside of the panels of a block of rows, and pack the rest.
 
-    around: the loop over blocks. loops: over panels (if several), tiles, their rows, vectors and
-    lanes. staged: the right operand is packed. Return the suffixes of all reduction loops.
+    around: the loop over blocks. staged: the right operand is packed. Return the loops of all
+    reductions.
     """
-    panel, tiles, row, unrolled, inner = loops
-    k = reduction_in(plan, tiles).axes[-1].axis.name
+    tiles = loops.block
+    assert tiles is not None
+    k = around.plan.axis(tiles.first_reduction().axes[-1].axis)
+    reduced = [loops]
     if by.deep:
-        if p.depth % by.deep:
-            plan.do(CutLoop(k, p.depth - p.depth % by.deep))
-            k += "m"
-        plan.do(Split(k, by.deep))
-        plan.do(InterchangeReduction(f"{k}o", panel or tiles))
-        around, tiles, row, k = f"{k}o", f"{tiles}t", f"{row}t", f"{k}i"
+        around, k, _ = k.split(by.deep, "cut")
+        made = around.interchange(loops.panel or tiles)
+        reduced = [loops.along(made.clear), loops.along(made.add), loops]
         if not staged:
-            stage_panels(
-                plan,
-                p,
-                around,
-                [f"{panel}t" if panel else "", f"{unrolled}t" if unrolled else "", f"{inner}t"],
-                False,
-            )
-            staged = True
+            stage_panels(p, around, reduced[1], False)
     if by.left:
-        _pack_left(plan, p, by, around, (tiles, row, k))
-    return ["c", "t", ""] if by.deep else [""]
+        _pack_left(p, by, around, reduced[1 if by.deep else 0], k)
+    return reduced
 
 
 def _pack_left(
-    plan: Plan, p: Product, by: OperandPacking, around: str, loops: tuple[str, str, str]
+    p: Product, by: OperandPacking, around: AxisHandle, loops: TileLoops, k: AxisHandle
 ) -> None:
     """Pack the left operand by rows or by columns.
 
-    around: the loop that the packing is inside of. loops: over tiles, their rows and the
-    contracted dimension.
+    around: the loop that the packing is inside of. k: over the contracted dimension.
     """
-    tiles, row, k = loops
-    lanes = plan.tuning.register_bytes // p.bytes
-    order = [
-        name
-        for name in ((tiles, row, k) if by.left == "rows" else (tiles, k, row))
-        if extent_of(plan, name) > 1
-    ]
-    pitch = extent_of(plan, k) + LEFT_PADDING if by.left == "rows" else 0
-    copied = _staged(
-        plan,
-        Stage(
-            f"%{p.left}",
-            around,
-            "scratch",
-            pitch,
-            ".".join(order),
-            _read_of_left(plan, p, around),
-        ),
+    tiles, row = loops.block, loops.inside
+    lanes = around.plan.tuning.register_bytes // p.bytes
+    order = (tiles, row, k) if by.left == "rows" else (tiles, k, row)
+    copied = around.stage(
+        p.left,
+        [axis for axis in order if axis is not None and axis.extent > 1],
+        pitch=k.extent + LEFT_PADDING if by.left == "rows" else 0,
+        read=_read_of_left(p, around),
     )
     if by.left == "rows":
-        vectors(plan, copied[k], lanes, 1)
-    else:
-        plan.do(
-            Split(
-                copied[k],
-                next(
-                    n
-                    for n in range(min(LEFT_LINES, extent_of(plan, k)), 0, -1)
-                    if extent_of(plan, k) % n == 0
-                ),
-            )
-        )
-        if tiles in copied:
-            plan.do(Reorder(copied[tiles], f"{copied[k]}o"))
-        if row in copied:
-            _along_rows(plan, copied[row], lanes)
+        vectors(copied[k], lanes, 1)
+        return
+    few = next(n for n in range(min(LEFT_LINES, k.extent), 0, -1) if k.extent % n == 0)
+    lines = copied[k].split(few).outer
+    if tiles in copied:
+        copied[tiles].reorder(lines)
+    if row in copied:
+        _along_rows(copied[row], lanes)
 
 
-def _read_of_left(plan: Plan, p: Product, around: str) -> int:
+def _read_of_left(p: Product, around: AxisHandle) -> int:
     """Return the number of the left operand's read inside a loop, -1 for the only one.
 
     A copy of the right operand may read the same array.
     """
     reads = [
-        outside
-        for s, outside in walk(body_of(plan, around))
-        if isinstance(s, Load) and s.array == p.left
+        outside for s, outside in walk(around.body) if isinstance(s, Load) and s.array == p.left
     ]
     summed = [
         number
@@ -175,33 +146,20 @@ def _read_of_left(plan: Plan, p: Product, around: str) -> int:
     return -1 if len(reads) == 1 else summed[0 if len(summed) == 1 else 1 - p.right_read]
 
 
-def _along_rows(plan: Plan, row: str, lanes: int) -> None:
+def _along_rows(row: AxisHandle, lanes: int) -> None:
     """Vectorise a copy along the rows of a tile, in one register or several."""
-    height = extent_of(plan, row)
+    height = row.extent
     width = height & -height
-    if width < height <= lanes and has_masks(plan, body_of(plan, row)):
-        tail(plan, row, lanes)
+    if width < height <= lanes and has_masks(row.plan, row.body):
+        tail(row, lanes)
         return
     width = min(width, lanes)
     if width < height:
-        plan.do(Split(row, width))
-        plan.do(Unroll(f"{row}o"))
-        row += "i"
+        registers = row.split(width)
+        registers.outer.unroll()
+        row = registers.inner
     if width > 1:
-        plan.do(Vectorize(row))
-
-
-def _staged(plan: Plan, directive: Stage) -> dict[str, str]:
-    """Return the loops of a copy, by the loops over the copied array."""
-    before = plan.nest.axes().keys()
-    plan.do(directive)
-    return dict(
-        zip(
-            directive.order.split("."),
-            [name for name in plan.nest.axes() if name not in before],
-            strict=True,
-        )
-    )
+        row.vectorize()
 
 
 def is_spread(p: Product, rows: int, tile: RegisterTile) -> bool:
@@ -217,47 +175,49 @@ def is_spread(p: Product, rows: int, tile: RegisterTile) -> bool:
     )
 
 
-def stage_panels(plan: Plan, p: Product, group: str, names: list[str], transposed: bool) -> None:
-    """Pack panels one by one, some rows of all panels at a time, or transposed."""
-    panel, unrolled, inner = names
-    contracted = [b.axis.name for b in reduction_in(plan, group).axes]
-    order = [name for name in (panel, *contracted, unrolled, inner) if extent_of(plan, name) > 1]
-    copied = _staged(
-        plan, Stage(f"%{p.right}", group, "scratch", order=".".join(order), read=p.right_read)
-    )
-    k, unrolled, inner = [copied.get(name, "") for name in (contracted[-1], unrolled, inner)]
+def stage_panels(p: Product, group: AxisHandle, loops: TileLoops, transposed: bool) -> None:
+    """Pack panels one by one, some rows of all panels at a time, or transposed.
+
+    group: the loop that the packing is inside of.
+    """
+    contracted = [group.plan.axis(b.axis) for b in group.first_reduction().axes]
+    axes = (loops.panel, *contracted, loops.unrolled, loops.inner)
+    order = [axis for axis in axes if axis is not None and axis.extent > 1]
+    copied = group.stage(p.right, order, read=p.right_read)
+    panel, k, unrolled, inner = [
+        copied.get(axis) if axis is not None else None
+        for axis in (loops.panel, contracted[-1], loops.unrolled, loops.inner)
+    ]
     if transposed:
-        _in_squares(plan, k, unrolled, inner)
+        if k is not None and inner is not None:
+            _in_squares(k, unrolled, inner)
         return
     if (
         p.right_step >= LIMITS.page
         and len(contracted) == 1
         and p.depth % LIMITS.rows_copied == 0
-        and panel in order
+        and panel is not None
     ):
-        plan.do(Split(k, LIMITS.rows_copied))
-        plan.do(Reorder(copied[panel], f"{k}o"))
-    if unrolled:
-        plan.do(Unroll(unrolled))
-    if inner:
-        plan.do(Vectorize(inner))
+        assert k is not None
+        panel.reorder(k.split(LIMITS.rows_copied).outer)
+    if unrolled is not None:
+        unrolled.unroll()
+    if inner is not None:
+        inner.vectorize()
 
 
-def _in_squares(plan: Plan, k: str, unrolled: str, inner: str) -> None:
+def _in_squares(k: AxisHandle, unrolled: AxisHandle | None, inner: AxisHandle) -> None:
     """Transpose a copy in registers by squares; the remainder is scalar."""
-    depth, width = extent_of(plan, k), extent_of(plan, inner)
+    depth, width = k.extent, inner.extent
     side = min(SQUARE, width, 1 << (depth.bit_length() - 1))
-    if side < 2 or for_of(plan.nest, inner).guards:
+    if side < 2 or inner.loop.guards:
         return
-    if depth % side:
-        plan.do(CutLoop(k, depth - depth % side))
-        k = f"{k}m"
-    plan.do(Split(k, side))
-    if unrolled:
-        plan.do(Reorder(f"{k}i", unrolled))
+    rows = k.split(side, "cut").inner
+    if unrolled is not None:
+        rows.reorder(unrolled)
     if width > side:
-        plan.do(Split(inner, side))
-        plan.do(Reorder(f"{k}i", f"{inner}o"))
-        inner += "i"
-    plan.do(Unroll(f"{k}i"))
-    plan.do(Vectorize(inner))
+        columns = inner.split(side)
+        rows.reorder(columns.outer)
+        inner = columns.inner
+    rows.unroll()
+    inner.vectorize()

@@ -12,26 +12,17 @@ the matrix at once.
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.nest.directives import (
-    CutLoop,
-    Reorder,
-    Sink,
-    Split,
-    Unroll,
-)
 from xla_explorer.compiler.codegen.nest.directives.base import MOST_STAGED
 from xla_explorer.compiler.codegen.nest.ir import (
     Combination,
     Compute,
-    For,
     Load,
     LoopNest,
     Reduce,
     walk,
 )
+from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan
 from xla_explorer.compiler.codegen.nest.policies.base import (
-    Plan,
-    Tuning,
     accesses,
     has_masks,
     tail_may_overlap,
@@ -40,9 +31,7 @@ from xla_explorer.compiler.codegen.nest.policies.columns import columns, count_o
 from xla_explorer.compiler.codegen.nest.policies.product_copies import (
     OperandPacking,
     Product,
-    body_of,
     extent_of,
-    reduction_in,
 )
 from xla_explorer.compiler.codegen.nest.policies.product_loops import (
     Piece,
@@ -58,6 +47,7 @@ from xla_explorer.compiler.codegen.nest.policies.reductions import (
 )
 from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, RegisterTile, tile_for
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import Axis
 
@@ -77,12 +67,11 @@ def product_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule |
         return reduction_policy(nest, tuning, tasks)
     contiguous = p.right_across == p.bytes
     if p.row is None and not contiguous and p.left_step == p.right_step == p.bytes:
-        _rows_of_matrix(plan, p)
+        _rows_of_matrix(plan.axis(p.column), p)
     elif p.row is None and contiguous and p.depth * p.column.extent * p.bytes > LIMITS.swept_bytes:
-        alone = plan.nest.body[-1] is plan.nest.loop(p.column.name)
-        reason = columns(
-            plan, p.column.name, tasks if alone else 1, SWEPT_COLUMN_BYTES // p.bytes, SWEPT_ROWS
-        )
+        column = plan.axis(p.column)
+        alone = plan.nest.body[-1] is column.loop
+        reason = columns(column, tasks if alone else 1, SWEPT_COLUMN_BYTES // p.bytes, SWEPT_ROWS)
         if reason is not None:
             return reason
     elif contiguous or _may_be_transposed(plan, p):
@@ -90,7 +79,7 @@ def product_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule |
     elif (
         p.row is not None and p.row_step == p.bytes < p.left_step
     ):  # rows become columns; the result has strided stores
-        plan.do(Reorder(p.row.name, p.column.name))
+        plan.axis(p.row).reorder(plan.axis(p.column))
         if (swapped := _product(plan, gaps=True)) is None:
             return reduction_policy(nest, tuning, tasks)
         in_tiles(plan, swapped, _copies(plan, swapped, False), tasks)
@@ -129,7 +118,7 @@ def product_of(plan: Plan, column: Axis, row: Axis | None, gaps: bool = False) -
 
     row: of the loop around it. gaps: vectors of the result may be strided.
     """
-    body, s = body_of(plan, column.name), reduction_in(plan, column.name)
+    body, s = plan.axis(column).body, plan.axis(column).first_reduction()
     inside = [(x, offset) for x, offset in accesses(plan.nest, s.body) if isinstance(x, Load)]
     right, left = [
         [found for found in inside if (found[1].coefficient(column) != 0) is moves]
@@ -156,7 +145,7 @@ def product_of(plan: Plan, column: Axis, row: Axis | None, gaps: bool = False) -
         (offset.coefficient(along) or 0) * size for offset, along in pairs
     ]
     overlaps_tails = all(
-        tail_may_overlap(plan, axis.name) for axis in (row, column) if axis is not None
+        tail_may_overlap(plan.axis(axis)) for axis in (row, column) if axis is not None
     )
     down = down if row else 0
     return Product(
@@ -193,12 +182,6 @@ def adds_products(s: Reduce) -> bool:
     )
 
 
-def _inside(plan: Plan, name: str) -> str:
-    """Return the only inner loop of a loop."""
-    (loop,) = [s for s in body_of(plan, name) if isinstance(s, For)]
-    return loop.axis.name
-
-
 # -- matrices --------------------------------------------------------------------------------------
 def _tile(plan: Plan, p: Product) -> RegisterTile:
     sizes = (
@@ -216,7 +199,7 @@ def _tile(plan: Plan, p: Product) -> RegisterTile:
 
 def _may_be_transposed(plan: Plan, p: Product) -> bool:
     """Return True if panels of contiguous columns are packed by transposition in registers."""
-    one = len(reduction_in(plan, p.column.name).axes) == 1 and p.depth > 1
+    one = len(plan.axis(p.column).first_reduction().axes) == 1 and p.depth > 1
     fits = p.depth * p.column.extent * p.bytes <= MOST_STAGED
     return (
         one
@@ -230,7 +213,7 @@ def _may_be_transposed(plan: Plan, p: Product) -> bool:
 def _copies(plan: Plan, p: Product, transposed: bool) -> OperandPacking:
     tile, rows = _tile(plan, p), p.row.extent if p.row is not None else 1
     down, across, deep = -(-rows // tile.rows), -(-p.column.extent // tile.columns), 0
-    if down == 1 or len(reduction_in(plan, p.column.name).axes) > 1:
+    if down == 1 or len(plan.axis(p.column).first_reduction().axes) > 1:
         return OperandPacking(transposed, spread=True)
     if (
         LIMITS.is_deep(p.depth, down * across)
@@ -247,10 +230,10 @@ def _copies(plan: Plan, p: Product, transposed: bool) -> OperandPacking:
 def in_tiles(plan: Plan, p: Product, by: OperandPacking, tasks: int) -> None:
     """Schedule the loops over rows and columns in tiles, and the remainders."""
     tile, lanes = _tile(plan, p), plan.tuning.register_bytes // p.bytes
-    piece = Piece(p.row.name if p.row is not None else "", p.column.name)
-    masks = has_masks(plan, body_of(plan, piece.column))
-    if piece.row and len(body_of(plan, piece.row)) > 1:
-        plan.do(Sink(piece.row))
+    piece = Piece(plan.axis(p.row) if p.row is not None else None, plan.axis(p.column))
+    masks = has_masks(plan, piece.column.body)
+    if piece.row is not None:
+        piece.row.sink()
     few = (
         tile.overlaps
         and tile.width < p.column.extent
@@ -262,8 +245,8 @@ def in_tiles(plan: Plan, p: Product, by: OperandPacking, tasks: int) -> None:
         )  # wider registers slow down the code around
     rest = 0 if tile.overlaps and tile.columns < p.column.extent else p.column.extent % tile.columns
     if rest < p.column.extent:
-        piece, after = _cut_columns(plan, piece, p.column.extent - rest) if rest else (piece, piece)
-        _of_all_rows(plan, p, piece, tile, by, tasks)
+        piece, after = _cut_columns(piece, p.column.extent - rest) if rest else (piece, piece)
+        _of_all_rows(p, piece, tile, by, tasks)
         piece = after
     while rest:
         masks = masks and rest > 1
@@ -274,36 +257,37 @@ def in_tiles(plan: Plan, p: Product, by: OperandPacking, tasks: int) -> None:
         vectors = -(-rest // width) if masked else rest // width
         after, done = piece, rest if masked else vectors * width
         if done < rest:
-            piece, after = _cut_columns(plan, piece, done)
-        _of_all_rows(plan, p, piece, tile._replace(vectors=vectors, width=width), by, tasks)
+            piece, after = _cut_columns(piece, done)
+        _of_all_rows(p, piece, tile._replace(vectors=vectors, width=width), by, tasks)
         piece, rest = after, rest - done
 
 
-def _cut_columns(plan: Plan, piece: Piece, steps: int) -> tuple[Piece, Piece]:
-    if piece.row:
-        plan.do(Reorder(piece.row, piece.column))
-    plan.do(CutLoop(piece.column, steps))
+def _cut_columns(piece: Piece, steps: int) -> tuple[Piece, Piece]:
+    """Return the pieces of the first columns and of the rest."""
+    if piece.row is None:
+        first, rest = piece.column.cut(steps)
+        return Piece(None, first), Piece(None, rest)
+    piece.row.reorder(piece.column)
     pieces = []
-    for column in (f"{piece.column}m", f"{piece.column}r"):
-        row = _inside(plan, column) if piece.row else ""
-        if row:
-            plan.do(Reorder(column, row))
+    for column in piece.column.cut(steps):
+        row = column.inner()
+        column.reorder(row)
         pieces.append(Piece(row, column))
     return pieces[0], pieces[1]
 
 
 def _of_all_rows(
-    plan: Plan, p: Product, piece: Piece, tile: RegisterTile, by: OperandPacking, tasks: int
+    p: Product, piece: Piece, tile: RegisterTile, by: OperandPacking, tasks: int
 ) -> None:
     """Schedule some columns for all rows, then for the remaining rows.
 
     Tiles of rows are in blocks that stay in L2, or in one block for each thread that has rows.
     """
-    outermost = plan.nest.body[-1]
-    batches = isinstance(outermost, For) and outermost.axis.name not in piece
+    outermost = piece.column.plan.outermost()[-1:]
+    batches = outermost != [] and outermost[0] not in piece
     panels, tiles = (
-        _steps(plan, piece.column, tile.columns, tile),
-        _steps(plan, piece.row, tile.rows, tile),
+        _steps(piece.column, tile.columns, tile),
+        _steps(piece.row, tile.rows, tile),
     )
     blocks = (
         tasks
@@ -313,9 +297,9 @@ def _of_all_rows(
     for height, count in (
         (tile.rows, blocks),
         (tile.rows, 1),
-        (extent_of(plan, piece.row) % tile.rows, 1),
+        (extent_of(piece.row) % tile.rows, 1),
     ):
-        rows = extent_of(plan, piece.row)
+        rows = extent_of(piece.row)
         done = (
             rows
             if tile.overlaps and 0 < height <= rows
@@ -325,38 +309,31 @@ def _of_all_rows(
         )
         if not done:
             continue
-        after = Piece("", "")
+        after = piece
         if done < rows:
-            plan.do(CutLoop(piece.row, done))
-            after = Piece(f"{piece.row}r", _inside(plan, f"{piece.row}r"))
-            piece = Piece(f"{piece.row}m", piece.column)
-        tile_loops(plan, p, piece, tile._replace(rows=height), by, count, tasks)
+            assert piece.row is not None
+            row, rest = piece.row.cut(done)
+            piece, after = Piece(row, piece.column), Piece(rest, rest.inner())
+        tile_loops(p, piece, tile._replace(rows=height), by, count, tasks)
         if done == rows:
             return
         piece = after
 
 
-def _steps(plan: Plan, name: str, size: int, tile: RegisterTile) -> int:
+def _steps(axis: AxisHandle | None, size: int, tile: RegisterTile) -> int:
     """Return the number of tiles along an axis; the last may overlap."""
-    extent = extent_of(plan, name)
+    extent = extent_of(axis)
     return -(-extent // size) if tile.overlaps and size <= extent else extent // size
 
 
 # -- a matrix and a vector -------------------------------------------------------------------------
-def _rows_of_matrix(plan: Plan, p: Product) -> None:
+def _rows_of_matrix(matrix: AxisHandle, p: Product) -> None:
     """Interleave rows of a matrix, each with its own accumulators along the row."""
-    n = p.column.extent
-    most = ROWS_OF_MATRIX if plan.tuning.registers >= 32 else ROWS_OF_MATRIX // 2
+    tuning, n = matrix.plan.tuning, matrix.extent
+    most = ROWS_OF_MATRIX if tuning.registers >= 32 else ROWS_OF_MATRIX // 2
     height = -(-n // -(-n // most))
-    names = [p.column.name]
-    if n % height:
-        plan.do(CutLoop(p.column.name, n - n % height))
-        names = [f"{p.column.name}m", f"{p.column.name}r"]
-    for name in names:
-        steps = min(height, extent_of(plan, name))
-        k = reduction_in(plan, name).axes[-1].axis.name
-        plan.do(Split(name, steps))
-        plan.do(Unroll(f"{name}i"))
-        row_in_registers(
-            plan, k, p.depth, plan.tuning.register_bytes // p.bytes, 2 if steps > 2 else 4
-        )
+    for rows in matrix.cut(n - n % height) if n % height else (matrix,):
+        steps = min(height, rows.extent)
+        k = matrix.plan.axis(rows.first_reduction().axes[-1].axis)
+        rows.split(steps).inner.unroll()
+        row_in_registers(k, tuning.register_bytes // p.bytes, 2 if steps > 2 else 4)

@@ -9,16 +9,6 @@ from __future__ import annotations
 import itertools
 
 from xla_explorer.compiler.codegen.nest.argmax import argmax_direction
-from xla_explorer.compiler.codegen.nest.directives import (
-    Collapse,
-    CutLoop,
-    Parallel,
-    Reassociate,
-    Rfactor,
-    Split,
-    Unroll,
-    Vectorize,
-)
 from xla_explorer.compiler.codegen.nest.ir import (
     Combination,
     For,
@@ -27,9 +17,8 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Statement,
     Store,
 )
+from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan
 from xla_explorer.compiler.codegen.nest.policies.base import (
-    Plan,
-    Tuning,
     accesses,
     calls_functions,
     collapses,
@@ -48,7 +37,8 @@ from xla_explorer.compiler.codegen.nest.policies.columns import (
     unrolled_if_small,
 )
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
-from xla_explorer.compiler.codegen.nest.transformations import inner_loop, reduction_of
+from xla_explorer.compiler.codegen.nest.transformations import inner_loop
+from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis
 
@@ -87,13 +77,12 @@ def reduction_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule
         if isinstance(s, Reduce) and all(isinstance(x, For) for x in around)
     ]
     if by_column:
-        for name in dict.fromkeys([_innermost(around) for _, around in found]):
-            if (reason := columns(plan, name, tasks if cut == "columns" else 1)) is not None:
+        for column in dict.fromkeys([_innermost(plan, around) for _, around in found]):
+            if (reason := columns(column, tasks if cut == "columns" else 1)) is not None:
                 return reason
     else:
-        for name in [s.axes[-1].axis.name for s, _ in found if s.axes]:
-            one = reduction_of(plan.nest, name)
-            _rows(plan, one) if along_rows else unrolled_if_small(plan, one)
+        for row in [plan.axis(s.axes[-1].axis) for s, _ in found if s.axes]:
+            _rows(row) if along_rows else unrolled_if_small(plan, row.reduction)
         columns_of = kept_loops(plan.nest)
         if (
             not along_rows
@@ -101,7 +90,7 @@ def reduction_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule
             and columns_of
             and _are_interleaved(plan.nest, columns_of[-1])
         ):
-            plan.do(Unroll(columns_of[-1].axis.name))
+            plan.axis(columns_of[-1].axis).unroll()
     if cut in ("results", "columns"):
         plan.parallelize(tasks)
     return plan.schedule()
@@ -155,10 +144,10 @@ def _reductions(plan: Plan) -> list[Reduce]:
     return [s for s in (kept[-1].body if kept else plan.nest.body) if isinstance(s, Reduce)]
 
 
-def _innermost(around: tuple[Statement, ...]) -> str:
+def _innermost(plan: Plan, around: tuple[Statement, ...]) -> AxisHandle:
     loop = around[-1]
     assert isinstance(loop, For)
-    return loop.axis.name
+    return plan.axis(loop.axis)
 
 
 def collapse_kept(plan: Plan, spared: int) -> None:
@@ -181,7 +170,7 @@ def collapse_kept(plan: Plan, spared: int) -> None:
         )
         if pair is None:
             return
-        plan.do(Collapse(pair[0].axis.name, pair[1].axis.name))
+        plan.axis(pair[0].axis).collapse(plan.axis(pair[1].axis))
 
 
 def collapse_reduced(plan: Plan, s: Reduce) -> None:
@@ -194,9 +183,8 @@ def collapse_reduced(plan: Plan, s: Reduce) -> None:
         )
         if k is None:
             return
-        plan.do(Collapse(axes[k].name, axes[k + 1].name))
-        found = reduction_of(plan.nest, axes[k].name + axes[k + 1].name)
-        s, axes = found, [b.axis for b in found.axes]
+        s = plan.axis(axes[k]).collapse(plan.axis(axes[k + 1])).reduction
+        axes = [b.axis for b in s.axes]
 
 
 def _row_axis(nest: LoopNest, s: Reduce) -> Axis | None:
@@ -209,81 +197,75 @@ def _row_axis(nest: LoopNest, s: Reduce) -> Axis | None:
 
 
 # -- rows ------------------------------------------------------------------------------------------
-def _rows(plan: Plan, s: Reduce) -> None:
-    lanes, axis = lanes_of_body((s,), plan.tuning), s.axes[-1].axis
-    if unrolled_if_small(plan, s) or axis.extent < lanes:
+def _rows(row: AxisHandle) -> None:
+    plan, s, extent = row.plan, row.reduction, row.extent
+    lanes = lanes_of_body((s,), plan.tuning)
+    if unrolled_if_small(plan, s) or extent < lanes:
         return
     if isinstance(s.combiner, Combination):
-        if axis.extent >= LEAST_ARGMAX:
+        if extent >= LEAST_ARGMAX:
             if s.combiner.join is None:
-                plan.do(Reassociate(axis.name))
+                row.reassociate()
             if len(s.axes) == 1:
-                row_in_registers(plan, axis.name, axis.extent, lanes, 2)
+                row_in_registers(row, lanes, 2)
             else:  # the remainder of a split would be after later elements
-                plan.do(Split(axis.name, lanes))
-                plan.do(Vectorize(f"{axis.name}i"))
+                row.split(lanes).inner.vectorize()
         return
     interleave = 2 if calls_functions(statements_of(s.body)) else plan.tuning.interleave
-    name = axis.name
-    if sums_floats(s) and axis.extent >= 16 * CHUNK and len(s.axes) == 1:
-        _streams(plan, axis, lanes)
-        return
-    if sums_floats(s) and axis.extent >= 2 * CHUNK:
-        whole = _whole(axis.extent, CHUNK, lanes)
-        if whole < axis.extent:
-            plan.do(CutLoop(name, whole))
-            row_in_registers(plan, f"{name}r", axis.extent - whole, lanes, interleave)
-            name = f"{name}m"
-        plan.do(Split(name, CHUNK))
-        plan.do(Rfactor(f"{name}o"))
-        row_in_registers(plan, f"{name}i", CHUNK, lanes, interleave)
-        return
-    row_in_registers(plan, name, axis.extent, lanes, interleave)
-
-
-def _streams(plan: Plan, axis: Axis, lanes: int) -> None:
-    """Read a long sum at several positions at once, each in chunks."""
-    name, interleave = axis.name, plan.tuning.interleave
-    whole = _whole(axis.extent, STREAMS * CHUNK, lanes)
-    if whole < axis.extent:
-        plan.do(CutLoop(name, whole))
-        row_in_registers(plan, f"{name}r", axis.extent - whole, lanes, interleave)
-        name = f"{name}m"
-    plan.do(Split(name, whole // STREAMS))
-    plan.do(Split(f"{name}i", CHUNK))
-    plan.do(Rfactor(f"{name}io"))
-    in_registers(plan, f"{name}ii", lanes, 1)
-    plan.do(Unroll(f"{name}o"))
-
-
-def row_in_registers(plan: Plan, name: str, extent: int, lanes: int, interleave: int) -> None:
-    """Vectorise one axis: whole blocks, then a remainder in as few registers as possible."""
-    while interleave > 1 and interleave * lanes > extent:
-        interleave //= 2
-    whole = _whole(extent, lanes * interleave, lanes)
-    if 0 < whole < extent:
-        plan.do(CutLoop(name, whole))
-        _rest(plan, f"{name}r", extent - whole, lanes)
-        name = f"{name}m"
-    if whole:
-        in_registers(plan, name, lanes, interleave)
+    if sums_floats(s) and extent >= 16 * CHUNK and len(s.axes) == 1:
+        _streams(row, lanes)
+    elif sums_floats(s) and extent >= 2 * CHUNK:
+        chunks = _whole_blocks(row, CHUNK, lanes, interleave).split(CHUNK)
+        chunks.outer.rfactor()
+        row_in_registers(chunks.inner, lanes, interleave)
     else:
-        _rest(plan, name, extent, lanes)
+        row_in_registers(row, lanes, interleave)
 
 
-def _rest(plan: Plan, name: str, extent: int, lanes: int) -> None:
+def _streams(row: AxisHandle, lanes: int) -> None:
+    """Read a long sum at several positions at once, each in chunks."""
+    row = _whole_blocks(row, STREAMS * CHUNK, lanes, row.plan.tuning.interleave)
+    stream, inside, _ = row.split(row.extent // STREAMS)
+    chunks = inside.split(CHUNK)
+    chunks.outer.rfactor()
+    in_registers(chunks.inner, lanes, 1)
+    stream.unroll()
+
+
+def _whole_blocks(row: AxisHandle, block: int, lanes: int, interleave: int) -> AxisHandle:
+    """Return the axis of whole blocks; a remainder is vectorised."""
+    whole = _whole(row.extent, block, lanes)
+    if whole < row.extent:
+        row, rest = row.cut(whole)
+        row_in_registers(rest, lanes, interleave)
+    return row
+
+
+def row_in_registers(row: AxisHandle, lanes: int, interleave: int) -> None:
+    """Vectorise one axis: whole blocks, then a remainder in as few registers as possible."""
+    while interleave > 1 and interleave * lanes > row.extent:
+        interleave //= 2
+    whole = _whole(row.extent, lanes * interleave, lanes)
+    if 0 < whole < row.extent:
+        row, rest = row.cut(whole)
+        _rest(rest, lanes)
+    if whole:
+        in_registers(row, lanes, interleave)
+    else:
+        _rest(row, lanes)
+
+
+def _rest(row: AxisHandle, lanes: int) -> None:
     """Vectorise fewer elements than a block."""
-    s = plan.nest.loop(name)
-    assert s is not None
-    if extent % lanes and not has_masks(plan, (s,)):
+    extent = row.extent
+    if extent % lanes and not has_masks(row.plan, (row.statement,)):
         if extent > lanes:
-            plan.do(CutLoop(name, extent - extent % lanes))
-            _rest(plan, f"{name}m", extent - extent % lanes, lanes)
+            _rest(row.cut(extent - extent % lanes)[0], lanes)
         return
     if extent > 1:
-        plan.do(Split(name, lanes))
-        plan.do(Unroll(f"{name}o"))
-        plan.do(Vectorize(f"{name}i"))
+        registers = row.split(lanes)
+        registers.outer.unroll()
+        registers.inner.vectorize()
 
 
 def _whole(extent: int, block: int, least: int) -> int:
@@ -356,14 +338,12 @@ def _split(plan: Plan, tasks: int, by_column: bool) -> None:
     A remainder is reduced at the combination.
     """
     (s,) = _reductions(plan)
-    axis, grain = s.axes[0].axis, 1 if by_column or len(s.axes) > 1 else GRAIN
+    axis, grain = plan.axis(s.axes[0].axis), 1 if by_column or len(s.axes) > 1 else GRAIN
     size = axis.extent // tasks // grain * grain
-    name = axis.name
     if isinstance(s.combiner, Combination):
-        plan.do(Reassociate(name))
+        axis.reassociate()
     if size * tasks < axis.extent:
-        plan.do(CutLoop(name, size * tasks))
-        name = f"{name}m"
-    plan.do(Split(name, size))
-    plan.do(Rfactor(f"{name}o", stored=True, outermost=True))
-    plan.do(Parallel(f"{name}o", tasks))
+        axis, _ = axis.cut(size * tasks)
+    parts = axis.split(size).outer
+    parts.rfactor(stored=True, outermost=True)
+    parts.parallel(tasks)

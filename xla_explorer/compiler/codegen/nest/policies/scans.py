@@ -6,23 +6,11 @@ operations keep a running value in plain loops.
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.nest.directives import (
-    ChunkScan,
-    CutLoop,
-    InterchangeReduction,
-    Parallel,
-    Reorder,
-    Split,
-    Unroll,
-    Vectorize,
-)
 from xla_explorer.compiler.codegen.nest.ir import LoopNest, Reduce, Store, walk
+from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan
 from xla_explorer.compiler.codegen.nest.policies.base import (
-    Plan,
-    Tuning,
     accesses,
     has_masks,
-    in_blocks,
     in_registers,
     tail_may_overlap,
 )
@@ -40,7 +28,7 @@ from xla_explorer.compiler.codegen.nest.policies.reductions import (
     row_in_registers,
 )
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
-from xla_explorer.compiler.codegen.nest.transformations import for_of, reduction_of
+from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import Axis
 
@@ -64,25 +52,26 @@ def scan_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule | Re
     assert not isinstance(found, Reason)
     body = found[-1].body if found else plan.nest.body
     s = next(s for s in body if isinstance(s, Reduce))
-    axis, lanes, loops = s.axes[0].axis, lanes_of_body(body, tuning), [loop.axis for loop in found]
+    axis, lanes = plan.axis(s.axes[0].axis), lanes_of_body(body, tuning)
+    loops = [plan.axis(loop.axis) for loop in found]
     if (
         loops
         and tuning.register_bytes
         and is_simple(s, several=True)
-        and is_contiguous_along(plan.nest, body, loops[-1])
+        and is_contiguous_along(plan.nest, body, loops[-1].axis)
     ):
-        _columns(plan, loops, lanes, tasks)
+        _columns(loops, lanes, tasks)
     elif (
         tuning.register_bytes
         and is_simple(s)
         and axis.extent >= LEAST_ROW
-        and _is_contiguous(plan.nest, s, axis)
+        and _is_contiguous(plan.nest, s, axis.axis)
     ):
         size = axis.extent // tasks // lanes * lanes
         if tasks > 1 and not loops and size >= LEAST_SCAN_CHUNK:
-            _scan_in_chunks(plan, axis, size, lanes, tasks)
+            _scan_in_chunks(axis, size, lanes, tasks)
             return plan.schedule()
-        _in_registers(plan, axis, lanes)
+        _in_registers(axis, lanes)
     plan.parallelize(tasks)
     return plan.schedule()
 
@@ -92,101 +81,83 @@ def _is_contiguous(nest: LoopNest, s: Reduce, axis: Axis) -> bool:
     return {offset.coefficient(axis) for _, offset in accesses(nest, (s,))} - {0} in ({1}, {-1})
 
 
-def _is_narrow(nest: LoopNest, axis: Axis) -> bool:
+def _is_narrow(axis: AxisHandle) -> bool:
     """Return True if all values stored along an axis are narrower than computed."""
-    s = reduction_of(nest, axis.name)
-    arrays = [nest.array(x.array) for x, _ in walk(s.each) if isinstance(x, Store)]
+    s = axis.reduction
+    arrays = [axis.plan.nest.array(x.array) for x, _ in walk(s.each) if isinstance(x, Store)]
     return all(
         array is not None and array.shape.element_type.bytes < s.elements[0].bytes
         for array in arrays
     )
 
 
-def _columns(plan: Plan, loops: list[Axis], lanes: int, tasks: int) -> None:
+def _columns(loops: list[AxisHandle], lanes: int, tasks: int) -> None:
     """Vectorise columns; running values are in registers if all fit, else in memory."""
-    *outer, name = [axis.name for axis in loops]
-    extent = loops[-1].extent
+    *outer, column = loops
+    extent = column.extent
     if outer and loops[0].extent < tasks <= extent:
         for around in reversed(outer):
-            plan.do(Reorder(around, name))
-        vectors(plan, name, lanes, 1)
+            around.reorder(column)
+        vectors(column, lanes, 1)
     elif extent > lanes * IN_REGISTERS or (tasks > 1 and not outer):
-        in_tiles(
-            plan, name, 1 if outer else tasks, TILE, lambda along: _in_memory(plan, along, lanes)
-        )
+        in_tiles(column, 1 if outer else tasks, TILE, lambda tile: _in_memory(tile, lanes))
     else:
         width = min(lanes, 1 << (extent.bit_length() - 1))
-        if extent % width and not tail_may_overlap(plan, name):
-            vectors(plan, name, lanes, 1)
+        if extent % width and not tail_may_overlap(column):
+            vectors(column, lanes, 1)
             return
-        plan.do(in_blocks(plan, name, width))
-        plan.do(Unroll(f"{name}o"))
-        plan.do(Vectorize(f"{name}i"))
+        registers = column.split(width, "overlap")
+        registers.outer.unroll()
+        registers.inner.vectorize()
 
 
-def _in_memory(plan: Plan, along: str, lanes: int) -> None:
+def _in_memory(column: AxisHandle, lanes: int) -> None:
     """Move the loop over rows outside; running values of all columns are in memory."""
-    s = next(s for s in for_of(plan.nest, along).body if isinstance(s, Reduce))
-    plan.do(InterchangeReduction(s.axes[0].axis.name, along))
-    for name in (f"{along}c", f"{along}t"):
-        extent, block = plan.nest.axes()[name].axis.extent, lanes * plan.tuning.interleave
-        if 0 < extent - extent % block < extent:
-            plan.do(CutLoop(name, extent - extent % block))
-            tail(plan, f"{name}r", lanes, in_order=False)
-            name += "m"
-        if extent < block:
-            tail(plan, name, lanes, in_order=False)
-        else:
-            in_registers(plan, name, lanes, plan.tuning.interleave)
+    s = next(s for s in column.body if isinstance(s, Reduce))
+    made = column.plan.axis(s.axes[0].axis).interchange(column)
+    interleave = column.plan.tuning.interleave
+    block = lanes * interleave
+    for axis in (made.clear[column], made.add[column]):
+        if 0 < axis.extent - axis.extent % block < axis.extent:
+            axis, rest = axis.cut(axis.extent - axis.extent % block)
+            tail(rest, lanes, in_order=False)
+        elif axis.extent < block:
+            tail(axis, lanes, in_order=False)
+            continue
+        in_registers(axis, lanes, interleave)
 
 
-def _in_registers(plan: Plan, axis: Axis, lanes: int) -> None:
+def _in_registers(row: AxisHandle, lanes: int) -> None:
     """Vectorise a row; the remainder is masked, or in narrower and narrower registers."""
-    name, left = axis.name, axis.extent
-    block = lanes * plan.tuning.interleave
-    if left >= block and _is_narrow(plan.nest, axis):  # stored registers are packed from several
-        if left % block:
-            plan.do(CutLoop(name, left - left % block))
-        main = f"{name}m" if left % block else name
-        for directive in (
-            Split(main, block),
-            Split(f"{main}i", lanes),
-            Vectorize(f"{main}ii"),
-            Unroll(f"{main}io"),
-        ):
-            plan.do(directive)
-        name, left = f"{name}r", left % block
-    while left > 1:
-        s = plan.nest.loop(name)
-        assert isinstance(s, Reduce)
+    interleave = row.plan.tuning.interleave
+    rest: AxisHandle | None = row
+    if row.extent >= lanes * interleave and _is_narrow(row):
+        # stored registers are packed from several
+        blocks = row.split(lanes * interleave, "cut")
+        registers = blocks.inner.split(lanes)
+        registers.inner.vectorize()
+        registers.outer.unroll()
+        rest = blocks.rest
+    while rest is not None and (left := rest.extent) > 1:
         lanes = min(lanes, 1 << (left - 1).bit_length())
-        if lanes > left and not has_masks(plan, (s,)):
+        if lanes > left and not has_masks(row.plan, (rest.statement,)):
             lanes //= 2
         whole = max(left - left % lanes, min(left, lanes))
-        if whole < left:
-            plan.do(CutLoop(name, whole))
-        now = f"{name}m" if whole < left else name
-        if whole != lanes:
-            plan.do(Split(now, lanes))
-            now += "i"
-        plan.do(Vectorize(now))
-        name, left = f"{name}r", left - whole
+        now, rest = rest.cut(whole) if whole < left else (rest, None)
+        (now if whole == lanes else now.split(lanes).inner).vectorize()
 
 
-def _scan_in_chunks(plan: Plan, axis: Axis, size: int, lanes: int, tasks: int) -> None:
+def _scan_in_chunks(row: AxisHandle, size: int, lanes: int, tasks: int) -> None:
     """Divide a row into chunks, one per thread: a chunked two-pass scan.
 
     Each thread first reduces its chunk; the last chunk continues with the remainder.
     """
-    name = axis.name
-    if size * tasks < axis.extent:
-        plan.do(CutLoop(name, size * tasks))
-        rest = plan.nest.axes()[f"{name}r"].axis
-        _in_registers(plan, rest, lanes)
-        name += "m"
-    plan.do(Split(name, size))
-    plan.do(ChunkScan(f"{name}o"))
-    row_in_registers(plan, f"{name}ip", size, lanes, plan.tuning.interleave)
-    _in_registers(plan, plan.nest.axes()[f"{name}i"].axis, lanes)
-    plan.do(Parallel(f"{name}o", tasks))
-    plan.do(Parallel(f"{name}op", tasks))
+    if size * tasks < row.extent:
+        row, rest = row.cut(size * tasks)
+        _in_registers(rest, lanes)
+    chunks, inside, _ = row.split(size)
+    again, _, _, totals, *_ = chunks.chunk_scan()
+    row_in_registers(totals, lanes, row.plan.tuning.interleave)
+    _in_registers(inside, lanes)
+    chunks.parallel(tasks)
+    again.parallel(tasks)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.nest.directives import CutLoop
 from xla_explorer.compiler.codegen.nest.ir import For, SelectRegion
-from xla_explorer.compiler.codegen.nest.policies.base import Plan
+from xla_explorer.compiler.codegen.nest.plan import Plan
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Guard
 
@@ -39,9 +38,7 @@ def split_select_regions(plan: Plan) -> Reason | None:
             )
         axis, first = changes[0]
         places = sorted({place for other, place in changes if other is axis})
-        plan.do(
-            CutLoop(axis.name, first if len(places) <= FEW_PIECES else places[len(places) // 2])
-        )
+        plan.axis(axis).cut(first if len(places) <= FEW_PIECES else places[len(places) // 2])
     return None
 
 

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from math import lcm
 
-from xla_explorer.compiler.codegen.nest.directives import Collapse, CutLoop, Sink, Vectorize
 from xla_explorer.compiler.codegen.nest.ir import For, LoopNest
+from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan
 from xla_explorer.compiler.codegen.nest.policies.base import (
-    Plan,
-    Tuning,
     accesses,
-    in_blocks,
     is_looked_up,
     lanes_for,
     statements_of,
@@ -21,6 +18,7 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
     vectorize_interleaved,
 )
 from xla_explorer.compiler.codegen.nest.policies.transposes import line_of
+from xla_explorer.compiler.codegen.nest.tuning import Tuning
 
 SHORT_ROW = 16  # iterations of an inner loop that is mostly a remainder of registers
 WHOLE_ROW = (
@@ -64,32 +62,22 @@ def in_repeated_rows(plan: Plan, line: list[For], lanes: int) -> None:
 
     Each lane is then at a fixed position of a row.
     """
-    *_, outer, inner = [x.axis for x in line]
-    if len(line[-2].body) > 1:
-        plan.do(Sink(outer.name))
-    rows, name = lcm(lanes, inner.extent) // inner.extent, outer.name
-    if outer.extent % rows and not tail_may_overlap(plan, name):
-        plan.do(CutLoop(name, outer.extent - outer.extent % rows))
-        rest = plan.nest.loop(f"{name}r")
-        assert isinstance(rest, For) and isinstance(rest.body[0], For)
-        _in_narrowing_registers(
-            plan, rest.axis.name, rest.body[0].axis.name, lanes
-        )  # the inner axis of an unrolled instance has its own name
-        name += "m"
-    plan.do(in_blocks(plan, name, rows))
-    plan.do(Collapse(f"{name}i", inner.name, repeating=True))
-    vectorize_interleaved(plan, f"{name}i{inner.name}", lanes, rows * inner.extent // lanes)
+    *_, outer, inner = [plan.axis(x.axis) for x in line]
+    outer.sink()
+    rows = lcm(lanes, inner.extent) // inner.extent
+    if outer.extent % rows and not tail_may_overlap(outer):
+        outer, rest = outer.cut(outer.extent - outer.extent % rows)
+        _in_narrowing_registers(rest.collapse(rest.inner(), repeating=True), lanes)
+    period = outer.split(rows, "overlap").inner.collapse(inner, repeating=True)
+    vectorize_interleaved(period, lanes, period.extent // lanes)
 
 
-def _in_narrowing_registers(plan: Plan, outer: str, inner: str, lanes: int) -> None:
+def _in_narrowing_registers(axis: AxisHandle, lanes: int) -> None:
     """Vectorise fewer rows than a period, in narrower and narrower registers."""
-    plan.do(Collapse(outer, inner, repeating=True))
-    name = outer + inner
-    while (left := plan.nest.axes()[name].axis.extent) > 1:
-        now = min(lanes, 1 << (left.bit_length() - 1))
-        if now < left:
-            plan.do(CutLoop(name, now))
-        plan.do(Vectorize(f"{name}m" if now < left else name))
-        if now == left:
+    while axis.extent > 1:
+        now = min(lanes, 1 << (axis.extent.bit_length() - 1))
+        if now == axis.extent:
+            axis.vectorize()
             return
-        name = f"{name}r"
+        register, axis = axis.cut(now)
+        register.vectorize()

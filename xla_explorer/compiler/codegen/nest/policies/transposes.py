@@ -5,21 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
-from xla_explorer.compiler.codegen.nest.directives import (
-    OverlapTail,
-    Reorder,
-    Sink,
-    Split,
-    Unroll,
-    Vectorize,
-)
+from xla_explorer.compiler.codegen.nest.directives.splits import is_repeatable
 from xla_explorer.compiler.codegen.nest.ir import Compute, Constant, For, Iota, Load, LoopNest
-from xla_explorer.compiler.codegen.nest.policies.base import (
-    Plan,
-    accesses,
-    in_blocks,
-    statements_of,
-)
+from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan
+from xla_explorer.compiler.codegen.nest.policies.base import accesses, statements_of
 from xla_explorer.hlo.analysis.indexing import Axis
 
 LARGEST_SQUARE = 16  # lanes
@@ -70,8 +59,7 @@ def in_squares(plan: Plan, line: list[For], across: Axis, lanes: int, streamed: 
     side = min(lanes, LARGEST_SQUARE, 1 << (min(across.extent, inner.extent).bit_length() - 1))
     uneven = bool(across.extent % side or inner.extent % side)
     overlaps_tails = plan.tuning.overlaps_tails and all(
-        OverlapTail(axis.name, side).steps_are_repeatable(plan.nest) is None
-        for axis in (across, inner)
+        is_repeatable(plan.nest, axis.name) for axis in (across, inner)
     )
     if (
         side < 2
@@ -79,52 +67,43 @@ def in_squares(plan: Plan, line: list[For], across: Axis, lanes: int, streamed: 
         or (uneven and not overlaps_tails)
     ):
         return False
-    names = [x.axis.name for x in line]
-    for name in names[:-1]:
-        loop = plan.nest.loop(name)  # after the changes of the outer loop
-        if loop is not None and len(loop.body) > 1:
-            plan.do(Sink(name))
-    at = names.index(across.name)
-    for other in names[at + 1 : -1]:
-        plan.do(Reorder(across.name, other))
-    inside = names[-1]
-    array = plan.nest.array(_strided_array(plan.nest, line[-1], inside))
+    axes = [plan.axis(x.axis) for x in line]
+    for axis in axes[:-1]:
+        axis.sink()
+    rows, columns = plan.axis(across), axes[-1]
+    rows.reorder(*axes[axes.index(rows) + 1 : -1])
+    array = plan.nest.array(_strided_array(columns))
     assert array is not None
     by_lines = (
         overlaps_tails
         and across.extent % side == 0
         and side * array.shape.element_type.bytes == LINE_BYTES
     )
-    plan.do(
-        OverlapTail(across.name, side, array.name)
-        if by_lines
-        else in_blocks(plan, across.name, side)
-    )
-    plan.do(in_blocks(plan, inside, side))
-    plan.do(Reorder(f"{across.name}i", f"{inside}o"))
+    row_blocks = rows.split(side, "shift", array.name) if by_lines else rows.split(side, "overlap")
+    column_blocks = columns.split(side, "overlap")
+    row_blocks.inner.reorder(column_blocks.outer)
     if streamed:
-        _in_runs(plan, f"{across.name}o", f"{inside}o")
-    plan.do(Unroll(f"{across.name}i"))
-    plan.do(Vectorize(f"{inside}i"))
+        _in_runs(row_blocks.outer, column_blocks.outer)
+    row_blocks.inner.unroll()
+    column_blocks.inner.vectorize()
     return True
 
 
-def _strided_array(nest: LoopNest, loop: For, axis: str) -> str:
+def _strided_array(column: AxisHandle) -> str:
     """Return the first array with strided accesses along an axis."""
     return next(
         s.array
-        for s, offset in accesses(nest, loop.body)
-        if offset.coefficient(nest.axes()[axis].axis) not in (0, 1)
+        for s, offset in accesses(column.plan.nest, column.body)
+        if offset.coefficient(column.axis) not in (0, 1)
     )
 
 
-def _in_runs(plan: Plan, rows: str, columns: str) -> None:
+def _in_runs(rows: AxisHandle, columns: AxisHandle) -> None:
     """Order the loops over squares.
 
     A small result stays in the cache, so columns are inside. A streamed one is stored a few lines
     at a time, so rows are inside.
     """
-    if plan.nest.axes()[columns].axis.extent % TOGETHER == 0:
-        plan.do(Split(columns, TOGETHER))
-        columns += "o"
-    plan.do(Reorder(rows, columns))
+    if columns.extent % TOGETHER == 0:
+        columns = columns.split(TOGETHER).outer
+    rows.reorder(columns)

@@ -7,9 +7,8 @@ Nests without contiguous accesses keep plain loops.
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.nest.directives import CutLoop, Split, Unroll
 from xla_explorer.compiler.codegen.nest.ir import Combination, For, Load, LoopNest, Reduce, walk
-from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning
+from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan
 from xla_explorer.compiler.codegen.nest.policies.columns import (
     count_of,
     is_contiguous_along,
@@ -19,7 +18,7 @@ from xla_explorer.compiler.codegen.nest.policies.columns import (
 )
 from xla_explorer.compiler.codegen.nest.policies.reductions import kept_loops
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
-from xla_explorer.compiler.codegen.nest.transformations import for_of
+from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import ZERO, Axis, Quotient, index
 
@@ -53,7 +52,7 @@ def window_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule | 
     kept = kept_loops(nest)
     group = _group(kept[-1]) if not isinstance(kept, Reason) and kept else 1
     if group > 1 and not isinstance(kept, Reason):
-        plan.do(Split(kept[-1].axis.name, group))
+        plan.axis(kept[-1].axis).split(group)
         kept = kept_loops(plan.nest)
     if isinstance(kept, Reason):
         return kept
@@ -66,34 +65,33 @@ def window_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule | 
         if count_of(reductions[0]) <= MOST_UNROLLED and not isinstance(
             reductions[0].combiner, Combination
         ):
-            _unroll_inside(plan, [loop.axis.name for loop in kept[:-1]], kept[-1].axis.name)
+            _unroll_inside(plan.axis(kept[0].axis))
             interleave = 1
         elif in_lanes and group > 1:
-            _several_groups(
-                plan, kept[-2].axis, interleave * lanes_of_body(kept[-1].body, tuning) // group
+            _interleave(
+                plan.axis(kept[-2].axis),
+                interleave * lanes_of_body(kept[-1].body, tuning) // group,
             )
-        for name in _innermost(plan) if in_lanes else ():
-            loop = for_of(plan.nest, name)
-            vectors(plan, name, lanes_of_body(loop.body, tuning), interleave)
+        for axis in _innermost(plan) if in_lanes else ():
+            vectors(axis, lanes_of_body(axis.body, tuning), interleave)
     plan.parallelize(tasks)
     return plan.schedule()
 
 
-def _innermost(plan: Plan) -> list[str]:
+def _innermost(plan: Plan) -> list[AxisHandle]:
     """Return the loops that contain reductions."""
     return [
-        s.axis.name
+        plan.axis(s.axis)
         for s, _ in plan.nest.statements()
         if isinstance(s, For) and any(isinstance(x, Reduce) for x in s.body)
     ]
 
 
-def _several_groups(plan: Plan, groups: Axis, most: int) -> None:
-    """Interleave accumulators of several groups, if one group would be latency-bound."""
-    count = next((n for n in INTERLEAVED if n <= most and groups.extent % n == 0), 1)
+def _interleave(results: AxisHandle, most: int = INTERLEAVED[0]) -> None:
+    """Unroll some steps of a loop, a divisor of all, if there is one."""
+    count = next((n for n in INTERLEAVED if n <= most and results.extent % n == 0), 1)
     if count > 1:
-        plan.do(Split(groups.name, count))
-        plan.do(Unroll(f"{groups.name}i"))
+        results.split(count).inner.unroll()
 
 
 def _group(loop: For) -> int:
@@ -113,37 +111,31 @@ def _group(loop: For) -> int:
     return next((n for n in found if loop.axis.extent % n == 0), 1)
 
 
-def _unroll_inside(plan: Plan, outer: list[str], channel: str) -> None:
-    """Split the loops over results by interior and border; unroll the interior."""
-    loop = for_of(plan.nest, outer[0] if outer else channel)
-    position: Axis | None = None  # along which windows overlap, of the loop around the channels
+def _unroll_inside(axis: AxisHandle) -> None:
+    """Split the loops over results by interior and border; unroll the interior.
+
+    axis: the outermost of these loops.
+    """
+    position: AxisHandle | None = None  # along which windows overlap, around the channels
     while True:
-        sliding = _window_of(loop)
-        inside = _steps_inside(loop.axis, sliding) if sliding else None
+        sliding = _window_of(axis.loop)
+        inside = _steps_inside(axis.axis, sliding) if sliding else None
         if inside is None:
             return
         first, end = inside
-        name, extent = loop.axis.name, loop.axis.extent
         if first > 0:
-            plan.do(CutLoop(name, first))
-            name, extent, end = f"{name}r", extent - first, end - first
-        if end < extent:
-            plan.do(CutLoop(name, end))
-            name = f"{name}m"
-        found = for_of(plan.nest, name)
-        inner = next((s for s in found.body if isinstance(s, For)), None)
-        if inner is None:
+            _, axis = axis.cut(first)
+        if end - first < axis.extent:
+            axis, _ = axis.cut(end - first)
+        if not any(isinstance(s, For) for s in axis.body):
             break
-        loop, position = inner, found.axis
-    window = _window_of(found)
+        axis, position = axis.inner(), axis
+    window = _window_of(axis.loop)
     for bound in window.axes if window else ():
         if bound.axis.extent > 1:
-            plan.do(Unroll(bound.axis.name))
-    if window and position is not None and _reads_again(position, window):
-        count = next((n for n in INTERLEAVED if position.extent % n == 0), 1)
-        if count > 1:
-            plan.do(Split(position.name, count))
-            plan.do(Unroll(f"{position.name}i"))
+            axis.plan.axis(bound.axis).unroll()
+    if window and position is not None and _reads_again(position.axis, window):
+        _interleave(position)
 
 
 def _reads_again(axis: Axis, s: Reduce) -> bool:

@@ -73,6 +73,11 @@ def _registers(body: Body) -> int:
     return max(own, default=1)
 
 
+def reorders_sums(schedule: Schedule) -> bool:
+    """Return True if float sums or products are reassociated over threads, registers or kernels."""
+    return bool(schedule.scratch) or any(sums_out_of_order(s.nest) for s in schedule.stages)
+
+
 def sums_out_of_order(nest: LoopNest) -> tuple[int, ...]:
     """Return the float sums and products that are not computed in program order.
 

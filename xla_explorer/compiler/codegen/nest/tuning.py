@@ -1,0 +1,126 @@
+"""The numbers behind the decisions of scheduling policies, for every kind of target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from xla_explorer.compiler.target import Target
+from xla_explorer.hlo.instruction import HloInstruction
+
+STREAMED_BYTES = 32 << 20  # more than a core's part of the last-level cache
+STREAMED_TRANSPOSE_BYTES = 4 << 20
+NEVER = 1 << 62  # more bytes than an array has
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tuning:
+    """The numbers behind the decisions of policies.
+
+    Attributes
+    ----------
+    register_bytes : int
+        Of a vector register, 0 if LLVM vectorises; of the widest access of a GPU's thread.
+    interleave : int
+        Registers of each value in cheap code; loads of a GPU's thread before the first use.
+    masks : frozenset of int
+        Bytes of elements that the target loads and stores under a mask in one instruction.
+    cheap_statements : int
+        The most statements of cheap code.
+    interleave_functions : int
+        Registers of each value in code with mathematical functions.
+    most_statements : int
+        A limit of code size: statements times unrolled instances.
+    streamed_bytes : int
+        The least bytes of a result with non-temporal stores.
+    streamed_transpose_bytes : int
+        The same of a transposed result, whose lines conflict in cache sets if extents are powers of
+        two.
+    registers : int
+        Of the target.
+    fused : bool
+        The target has fused multiply-adds.
+    overlaps_tails : bool
+        Steps may be repeated, because no result aliases an operand.
+    combines_pairs : bool
+        Threads combine the pairs of an argmax by their indices, so that no order must be kept.
+    most_elements : int
+        Of a GPU's thread in an elementwise kernel.
+    most_work : int
+        Machine instructions of a thread, so that code stays within the instruction cache.
+    in_registers : int
+        Elements of a row that one thread keeps.
+    most_columns : int
+        Of a thread, each with an accumulator.
+    rows_at_once : int
+        Of a tile to transpose, a warp each; more if memory would be idle.
+    shortest_side : int
+        Elements of a dimension that is worth tiles.
+    block : int
+        Threads of a block of reductions.
+    lone_block : int
+        The same if there are fewer blocks than multiprocessors.
+    largest_group : int
+        Threads of a row.
+    least_per_split : int
+        Elements of a row that are worth a block of their own.
+    least_steps : int
+        Rows of a thread that are worth a block of their own.
+    short : int
+        Elements that one thread combines.
+    """
+
+    register_bytes: int = 64
+    interleave: int = 4
+    masks: frozenset[int] = frozenset({1, 2, 4, 8})
+    cheap_statements: int = 12
+    interleave_functions: int = 1
+    most_statements: int = 600
+    streamed_bytes: int = field(default_factory=lambda: STREAMED_BYTES)
+    streamed_transpose_bytes: int = field(default_factory=lambda: STREAMED_TRANSPOSE_BYTES)
+    registers: int = 32
+    fused: bool = True
+    overlaps_tails: bool = True
+    combines_pairs: bool = False
+    most_elements: int = 8
+    most_work: int = 1024
+    in_registers: int = 32
+    most_columns: int = 4
+    rows_at_once: int = 8
+    shortest_side: int = 8
+    block: int = 256
+    lone_block: int = 1024
+    largest_group: int = 1024
+    least_per_split: int = 4096
+    least_steps: int = 8
+    short: int = 8
+
+
+DEFAULT_TUNING = Tuning()
+GPU_TUNING = Tuning(register_bytes=16, combines_pairs=True)
+
+
+def tuning_of(target: Target, i: HloInstruction | None = None) -> Tuning:
+    """Return the numbers of a CPU.
+
+    i: the kernel; x86-64 has non-temporal stores for a result that no other kernel reads.
+    """
+    vector = target.vector
+    tuning = Tuning(
+        register_bytes=vector.bytes,
+        masks=vector.masks,
+        registers=vector.registers,
+        fused=vector.fma,
+    )
+    if i is not None and target.abilities.streams and leaves_the_program(i):
+        return tuning
+    return replace(tuning, streamed_bytes=NEVER, streamed_transpose_bytes=NEVER)
+
+
+def leaves_the_program(i: HloInstruction) -> bool:
+    """Return True if no other kernel reads the result; a loop's next iteration is a reader."""
+    passed_on = [
+        user.opcode.name == "tuple"
+        or (user.opcode.name == "get-tuple-element" and leaves_the_program(user))
+        for user in i.users
+    ]
+    return i.parent.is_entry and all(passed_on)
