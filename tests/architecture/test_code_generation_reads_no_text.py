@@ -13,7 +13,7 @@ FOLDERS = ("compiler/codegen", "backends")
 # And what others wrote: LLVM, assemblers, JAX, real XLA, and the PTX that the emulator runs.
 READERS = (
     "compiler/codegen/nest/parser.py",
-    "compiler/codegen/nest/schedule.py",
+    "compiler/codegen/nest/schedule_text.py",
     "backends/aot/c_files.py",
     "backends/aot/c_names.py",
     "backends/amdgpu/amdgpu_kernels.py",
