@@ -27,7 +27,7 @@ from xla_explorer.backends.gpu.emitters.selection import Overrides
 from xla_explorer.backends.gpu.kernel_module import KernelModule
 from xla_explorer.backends.gpu.launch_dimensions import launch_dimensions
 from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted, write_kernel
-from xla_explorer.compiler.codegen.ir.llvm_text import module_text
+from xla_explorer.compiler.codegen.ir.llvm_text import body_lines, module_text
 from xla_explorer.compiler.codegen.kernels.kernel import argument_slots
 from xla_explorer.compiler.codegen.symbol_names import identifier
 from xla_explorer.compiler.target import HOST_LIKE
@@ -101,8 +101,7 @@ def kernels_ir(text: str, kind: str, in_place: bool = False) -> str:
         )
         lines += [
             f"define void @{identifier(i.name)}({pointers}) {{",
-            "entry:",
-            *kernel.lines,
+            *body_lines(kernel.body),
             "}",
             "",
         ]

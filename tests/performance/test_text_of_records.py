@@ -28,7 +28,7 @@ def spelled_out():
     for _ in range(COUNT // 2):
         x = w.value(f"fmul contract float {x}, {x}")
         x = w.value(f"fadd contract float {x}, {x}")
-    return w.body_lines()[0]
+    return w.lines()
 
 
 def typed(b):
@@ -41,7 +41,7 @@ def typed(b):
 def typed_in_order():
     w = FunctionWriter()
     typed(w)
-    return w.body_lines()[0]
+    return w.lines()
 
 
 def placed():

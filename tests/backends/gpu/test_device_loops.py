@@ -11,6 +11,7 @@ from tests.backends.gpu.driver_library import driver_of
 from tests.backends.gpu.fake_driver import CUresult, FakeDriver
 from tests.backends.gpu.gpu_modules import BRANCHES, LOOP, compiled
 from tests.backends.gpu.test_gpu_executable import SWAP, SWITCH
+from tests.support.llvm_bodies import text_of_body
 from xla_explorer.backends.gpu import gpu_program, thunk
 from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
 from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
@@ -430,7 +431,7 @@ def test_a_kernel_in_a_persistent_kernel_gets_its_registers_as_parameters() -> N
     (launched,) = [f for f in module.functions if called and called[0].name in f.callees]
     assert set(launched.callees) >= {f.name for f in called} and launched.linkage == ""
     for function in called:
-        text = "\n".join(function.lines)
+        text = text_of_body(function.body)
         assert "sreg" not in text and "invariant" not in text
         assert "add i32 %lane, 0" in text and function.parameters[-2:] == (
             "i32 %lane",

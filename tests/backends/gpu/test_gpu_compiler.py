@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.backends.gpu.gpu_modules import BRANCHES, DOT, LOOP, SOFTMAX, TWO_REPLICAS, compiled
+from tests.support.llvm_bodies import text_of_body
 from xla_explorer.backends.gpu import gpu_stages, platform
 from xla_explorer.backends.gpu.architecture import (
     ARCHITECTURES,
@@ -240,7 +241,7 @@ ENTRY e { x = f32[50,4] parameter(0) i = s32[9,1] parameter(1) u = f32[9,4] para
     scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=s }"""
     result = compiled(text)
     assert re.search(r"(red|atom)\S*\.add\S*\.f32", result.stages["ptx"].text)
-    kernel = next(k for k in result.program.kernels if "atomicrmw" in "\n".join(k.kernel.lines))
+    kernel = next(k for k in result.program.kernels if "atomicrmw" in text_of_body(k.kernel.body))
     assert kernel.launch.threads == 36
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.llvm_bodies import body_of
 from xla_explorer.backends.llvm import code_maker
 from xla_explorer.backends.llvm.code_maker import (
     CodeProcess,
@@ -38,8 +39,7 @@ def _function(name: str, lines: tuple[str, ...], result: str, **fields: Any) -> 
     return LlvmFunction(
         name,
         fields.pop("parameters", ("ptr %a",)),
-        lines,
-        (None,) * len(lines),
+        body_of("\n".join(lines)),
         result=result,
         linkage="",
         **fields,

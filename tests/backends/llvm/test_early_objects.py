@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
+from tests.support.llvm_bodies import body_of, text_of_body
 from xla_explorer.backends.cpu import cpu_compiler
 from xla_explorer.backends.llvm.early_objects import EarlyObjects
 from xla_explorer.backends.llvm.llvm_compiler import LlvmIrError, OptimizationOptions
@@ -20,22 +21,19 @@ from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLeve
 DOUBLE = LlvmFunction(
     "double",
     ("ptr noalias %a",),
-    (
-        "entry:",
-        "  %x = load float, ptr %a, align 4",
-        "  %y = fadd float %x, %x",
-        "  store float %y, ptr %a, align 4",
-        "  ret void",
-    ),
-    (None,) * 5,
+    body_of("""
+entry:
+  %x = load float, ptr %a, align 4
+  %y = fadd float %x, %x
+  store float %y, ptr %a, align 4
+  ret void"""),
     attributes=("noinline", "nounwind"),
     optimization_level=OptimizationLevel.FINAL,
 )
 START = LlvmFunction(
     "start",
     ("ptr noalias %a",),
-    ("entry:", "  call void @double(ptr %a)", "  ret i32 0"),
-    (None,) * 3,
+    body_of("entry:\n  call void @double(ptr %a)\n  ret i32 0"),
     result="i32",
     linkage="",
     callees=("double",),
@@ -128,7 +126,7 @@ def test_early_objects_are_kept(tmp_path):
 def test_wrong_text_is_refused_when_the_program_is_finished():
     """As by `optimize_and_emit`."""
     early = EarlyObjects(host_target(), OptimizationOptions(), None)
-    wrong = tuple([line.replace("fadd", "fad") for line in DOUBLE.lines])
-    early.add(LlvmModule((DOUBLE._replace(lines=wrong, linkage="hidden"),)))
+    wrong = body_of(text_of_body(DOUBLE.body).replace("fadd", "fad"))
+    early.add(LlvmModule((DOUBLE._replace(body=wrong, linkage="hidden"),)))
     with pytest.raises(LlvmIrError):
         early.with_rest(WHOLE, 1)

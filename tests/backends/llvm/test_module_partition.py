@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.llvm_bodies import body_of
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit, optimized_parts
 from xla_explorer.backends.llvm.module_partition import (
     partition_module,
@@ -31,8 +32,7 @@ GROUPS = (
 
 def function(name: str, parameters: tuple[str, ...], body: str, **fields: Any) -> LlvmFunction:
     """A function of a body whose operations are indented."""
-    lines = tuple(body.strip("\n").split("\n"))
-    return LlvmFunction(name, parameters, lines, (None,) * len(lines), **fields)
+    return LlvmFunction(name, parameters, body_of(body), **fields)
 
 
 SQUARE = function(

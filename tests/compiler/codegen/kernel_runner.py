@@ -27,6 +27,7 @@ from xla_explorer.backends.gpu.kernel_module import KernelModule
 from xla_explorer.backends.llvm.llvm_compiler import emit_assembly, optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted, nest_kernel, write_kernel
+from xla_explorer.compiler.codegen.ir.llvm_text import body_lines
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.kernels.kernel import argument_slots
 from xla_explorer.compiler.target import HOST_LIKE
@@ -45,7 +46,7 @@ def cpu_module(kernels):
         constants.update(dict.fromkeys(kernel.globals))
         pointers = ", ".join([f"ptr %a{k}" for k in range(kernel.parameters)])
         scratch = ", ptr %scratch" if kernel.scratch_bytes else ""
-        lines += [f"define void @{name}({pointers}{scratch}) {{", "entry:", *kernel.lines, "}", ""]
+        lines += [f"define void @{name}({pointers}{scratch}) {{", *body_lines(kernel.body), "}", ""]
     text = vector_math_module(tuple(math)).splitlines() if math else []
     declarations.update(dict.fromkeys([line for line in text if line.startswith("declare ")]))
     functions = [line for line in text if not line.startswith("declare ")]

@@ -192,7 +192,7 @@ def test_a_constant_range_without_elements_is_never_entered() -> None:
         w.value("add i64 1, 2")
     with w.loop(3, 5, stem="nothing"):
         w.value("add i64 1, 2")
-    lines = w.body_lines()[0]
+    lines = w.lines()
     bodies = [
         line.removesuffix(":")
         for line in lines

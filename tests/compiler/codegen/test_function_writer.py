@@ -6,21 +6,22 @@ import re
 
 import pytest
 
-from xla_explorer.compiler.codegen.function_writer import (
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.marks import (
     NO_UNROLL,
     NO_VECTOR,
     NONTEMPORAL,
     UNROLL,
     UNROLL_BY_4,
     WHILE,
-    FunctionWriter,
     metadata_definitions,
 )
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
+from xla_explorer.compiler.codegen.ir.records import Label
 
 
 def loop_ends(w: FunctionWriter) -> list[str]:
-    return [line for line in w.body_lines()[0] if line.startswith("  br i1")]
+    return [line for line in w.lines() if line.startswith("  br i1")]
 
 
 def test_short_constant_loops_are_marked() -> None:
@@ -90,9 +91,11 @@ def test_a_span_has_an_exact_end() -> None:
         pass
     with w.loop("%n", "%begin"):
         pass
-    assert [
-        ("icmp ne" in line, "icmp slt" in line) for line in w.body_lines()[0] if "icmp" in line
-    ] == [(True, False), (False, True), (False, True)]
+    assert [("icmp ne" in line, "icmp slt" in line) for line in w.lines() if "icmp" in line] == [
+        (True, False),
+        (False, True),
+        (False, True),
+    ]
 
 
 def test_loop_carried_values_come_from_the_last_block_of_the_body():
@@ -101,27 +104,18 @@ def test_loop_carried_values_come_from_the_last_block_of_the_body():
         with w.loop(4) as _:
             term = w.value("fadd float 1.0, 2.0")
         loop.following = [w.value(f"fadd float {loop.carried[0]}, {term}")]
-    phis = [
-        line for line in w.body_lines()[0] if " phi " in line and "%i" not in line.split("=")[0]
-    ]
+    phis = [line for line in w.lines() if " phi " in line and "%i" not in line.split("=")[0]]
     assert [line.count("[") for line in phis] == [2, 2]
     assert all("%entry ]" in line and line.endswith("%loop.end.4 ]") for line in phis)
     assert loop.following[0] in phis[1] and phis[0].startswith(f"  {loop.index} = phi i64 [ 0, ")
-
-
-def test_a_provisional_name_is_replaced_where_it_is_printed():
-    w = FunctionWriter()
-    w.do("store i32 0, ptr @SOMETHING")
-    w.rename("@SOMETHING", "@shared_64")
-    assert w.body_lines()[0] == ["  store i32 0, ptr @shared_64"]
 
 
 def test_each_line_has_a_record_stack_slots_first():
     w = FunctionWriter()
     w.do("ret void")
     w.stack_slot("i32")
-    lines, _ = w.body_lines()
-    assert [record if isinstance(record, str) else "" for record in w.body_records()] == lines
+    lines = w.lines()
+    assert len(w.body(3)) == len(lines) + 1 and w.body(3).records[0] == Label("entry", 3)
     assert lines[0].startswith("  %slot1 = alloca i32") and lines[1] == "  ret void"
 
 

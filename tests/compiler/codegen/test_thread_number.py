@@ -18,7 +18,7 @@ from xla_explorer.compiler.target import AMDGPU, Target
 def written(triple: str) -> str:
     writer = FunctionWriter(False, AMDGPU.stack_space)
     name = thread_number(writer, replace(AMDGPU, triple=triple))
-    lines, _ = writer.body_lines()
+    lines = writer.lines()
     assert any(line.lstrip().startswith(f"{name} =") for line in lines)
     return "\n".join([*writer.declarations, *lines])
 

@@ -67,5 +67,5 @@ def test_values_that_do_not_fit_are_refused():
 def test_older_writers_give_names_whose_type_the_caller_knows():
     w = FunctionWriter()
     total = binary_value(w, "add", BF16_ELEMENTS, "%a", "%b")
-    assert real(total).type is BF16 and " fadd contract float " in "\n".join(w.body_lines()[0])
+    assert real(total).type is BF16 and " fadd contract float " in "\n".join(w.lines())
     assert pair(convert_value(w, ("%re", "%im"), C64, C64)).imaginary.name == "%im"

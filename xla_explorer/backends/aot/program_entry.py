@@ -7,13 +7,15 @@ number of threads may run the same entry, each with its own workspace.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction, LlvmModule
+from xla_explorer.compiler.codegen.ir.types import I1, I8, I32, I64, PTR, Type
+from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Value
 from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.hlo.literal import Literal
 
@@ -92,14 +94,15 @@ def write_entry(
     weights: list[Weight] = []
     definitions: list[str] = []
     place = 0
-    stores: dict[int, str] = {}
+    stores: dict[int, Value[Pointer]] = {}
+    w = FunctionWriter()
     for slot, data in constants:
         if least_weight is not None and len(data) >= least_weight:
             weights.append(Weight(slot, place, data))
             place += aligned(len(data))
         else:
             definitions.append(constant_definition(f"{prefix}_constant_{slot}", data or b"\0"))
-            stores[slot] = f"@{prefix}_constant_{slot}"
+            stores[slot] = w.named(f"@{prefix}_constant_{slot}", PTR)
     scratch_at = aligned(arena_bytes)
     workspace_bytes = scratch_at + aligned(program.scratch_bytes)
     passed = [
@@ -108,59 +111,36 @@ def write_entry(
         *(["ptr noundef %weights"] if weights else []),
         "ptr noundef %workspace",
     ]
-    body = [
-        "entry:",
-        f"  %arguments = alloca [{max(program.table_size, 1)} x ptr], align {ALIGNMENT}",
-    ]
+    table_type = f"[{max(program.table_size, 1)} x ptr], align {ALIGNMENT}"
+    arguments = w.define("%arguments", "alloca", PTR, (), table_type)
     for slot, size in enumerate(sizes):
         group, number = ("inputs", slot) if slot < inputs else ("outputs", slot - inputs)
-        body.append(f"  %value{slot}.at = getelementptr inbounds ptr, ptr %{group}, i64 {number}")
-        body.append(f"  %value{slot} = load ptr, ptr %value{slot}.at")
-        stores[slot] = (
-            f"%value{slot}" if size else "%arguments"
-        )  # no code reads or writes through the pointer of an empty array
+        at = _address(w, f"%value{slot}.at", f"%{group}", PTR, number)
+        value = w.define(f"%value{slot}", "load", PTR, (at,))
+        # No code reads or writes through the pointer of an empty array.
+        stores[slot] = value if size else arguments
     for weight in weights:
-        body.append(
-            f"  %weight{weight.slot} = getelementptr inbounds i8, ptr %weights, i64 {weight.offset}"
-        )
-        stores[weight.slot] = f"%weight{weight.slot}"
-    body.append(f"  %scratch = getelementptr inbounds i8, ptr %workspace, i64 {scratch_at}")
-    stores[program.arena_slot], stores[program.scratch_slot] = "%workspace", "%scratch"
+        stores[weight.slot] = _address(w, f"%weight{weight.slot}", "%weights", I8, weight.offset)
+    workspace = w.named("%workspace", PTR)
+    scratch = _address(w, "%scratch", workspace.name, I8, scratch_at)
+    stores[program.arena_slot], stores[program.scratch_slot] = workspace, scratch
     checked = [stores[slot] for slot, size in enumerate(sizes) if size]
-    in_memory = (["%weights"] if weights else []) + (["%workspace"] if workspace_bytes else [])
-    checks: list[str] = []
-    _check(
-        body,
-        checks,
-        [*checked, *in_memory],
-        "null",
-        NULL_POINTER,
-        lambda pointer: f"icmp eq ptr {pointer}, null",
+    in_memory = ([w.named("%weights", PTR)] if weights else []) + (
+        [workspace] if workspace_bytes else []
     )
-    if in_memory:
-        for number, pointer in enumerate(in_memory):
-            body += [f"  %address{number} = ptrtoint ptr {pointer} to i{pointer_bits}"]
-            body += [f"  %low{number} = and i{pointer_bits} %address{number}, {ALIGNMENT - 1}"]
-        low = {pointer: f"%low{number}" for number, pointer in enumerate(in_memory)}
-        _check(
-            body,
-            checks,
-            in_memory,
-            "skewed",
-            MISALIGNED,
-            lambda pointer: f"icmp ne i{pointer_bits} {low[pointer]}, 0",
-        )
+    statuses = _write_checks(w, checked, in_memory, Type(f"i{pointer_bits}"))
     for slot, pointer in stores.items():
-        body.append(f"  %slot{slot} = getelementptr inbounds ptr, ptr %arguments, i64 {slot}")
-        body.append(f"  store ptr {pointer}, ptr %slot{slot}")
-    body += [f"  %status = call i32 @{prefix}.program(ptr %arguments)", "  ret i32 %status"]
-    lines = (*body, *checks)
+        w.store(pointer, _address(w, f"%slot{slot}", arguments.name, PTR, slot))
+    status = w.define("%status", "call", I32, (arguments,), f"i32 @{prefix}.program")
+    w.return_(status)
+    for refusal, number in statuses.items():
+        w.start_block(refusal)
+        w.return_(w.number(number, I32))
     name = f"{prefix}_run"
     entry = LlvmFunction(
         name,
         tuple(passed),
-        lines,
-        (None,) * len(lines),
+        w.body(),
         result="i32",
         linkage="",
         globals=tuple(definitions),
@@ -181,24 +161,40 @@ def write_entry(
     return ProgramEntry(module, weights, workspace_bytes)
 
 
-def _check(
-    body: list[str],
-    refusals: list[str],
-    pointers: list[str],
-    name: str,
-    status: int,
-    condition: Callable[[str], str],
-) -> None:
-    """Return `status` when the condition holds for one of the pointers."""
-    if not pointers:
-        return
-    total = ""
-    for number, pointer in enumerate(pointers):
-        body.append(f"  %{name}{number} = {condition(pointer)}")
-        if total:
-            body.append(f"  %{name}.any{number} = or i1 {total}, %{name}{number}")
-            total = f"%{name}.any{number}"
-        else:
-            total = f"%{name}{number}"
-    body += [f"  br i1 {total}, label %{name}, label %{name}.not", f"{name}.not:"]
-    refusals += [f"{name}:", f"  ret i32 {status}"]
+def _address(w: FunctionWriter, name: str, pointer: str, t: Type, at: int) -> Value[Pointer]:
+    """Emit the address of an element under a name."""
+    place = (w.named(pointer, PTR), w.number(at, I64))
+    return w.define(name, "getelementptr", PTR, place, f"inbounds {t}")
+
+
+def _write_checks(
+    w: FunctionWriter, checked: list[Value], in_memory: list[Value], word: Type
+) -> dict[str, int]:
+    """Emit the checks of pointers; return the status of each block of a refusal.
+
+    in_memory: pointers that must be aligned.
+    """
+    statuses: dict[str, int] = {}
+
+    def check(name: str, status: int, values: list[Value], predicate: str, other: Value) -> None:
+        """Return the status if a comparison holds for one of the values."""
+        if not values:
+            return
+        statuses[name] = status
+        total: Value[Integer] | None = None
+        for number, value in enumerate(values):
+            found = w.define(f"%{name}{number}", "icmp", I1, (value, other), predicate)
+            if total is not None:
+                found = w.define(f"%{name}.any{number}", "or", I1, (total, found))
+            total = found
+        w.branch_if(total, name, f"{name}.not")
+        w.start_block(f"{name}.not")
+
+    check("null", NULL_POINTER, [*checked, *in_memory], "eq", w.named("null", PTR))
+    low = []
+    for number, pointer in enumerate(in_memory):
+        address = w.define(f"%address{number}", "ptrtoint", word, (pointer,))
+        mask = w.number(ALIGNMENT - 1, word)
+        low.append(w.define(f"%low{number}", "and", word, (address, mask)))
+    check("skewed", MISALIGNED, low, "ne", w.number(0, word))
+    return statuses

@@ -16,6 +16,8 @@ from xla_explorer.backends.cpu.activation import NativeCalls
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction, LlvmModule
+from xla_explorer.compiler.codegen.ir.types import I1, I32, I64, PTR, Type
 
 # Offsets in the structures of c_api.h, in bytes.
 _FRAME_EXTENSION, _FRAME_ARGUMENTS, _FRAME_RESULTS, _FRAME_ATTRIBUTES = 8, 72, 112, 160
@@ -71,8 +73,7 @@ def _forget_old() -> None:
 @functools.lru_cache(maxsize=4)
 def foreign_handler(major: int, minor: int) -> int:
     """Return the address of the function, for a version of XLA's interface."""
-    text = _handler_text(major, minor)
-    library = NativeLibrary(optimize_and_emit(text).objects, {}, [_NAME])
+    library = NativeLibrary(optimize_and_emit(_handler(major, minor)).objects, {}, [_NAME])
     _libraries.append(library)
     return library.function_address(_NAME)
 
@@ -80,8 +81,8 @@ def foreign_handler(major: int, minor: int) -> int:
 _libraries: list[NativeLibrary] = []  # XLA never lets go of a function that was registered
 
 
-def _handler_text(major: int, minor: int) -> str:
-    """Return LLVM IR of the handler.
+def _handler(major: int, minor: int) -> LlvmModule:
+    """Return the module of the handler.
 
     It either returns the interface's version, or fills the program's table with the buffers'
     addresses and calls the program.
@@ -89,57 +90,64 @@ def _handler_text(major: int, minor: int) -> str:
     w = FunctionWriter()
 
     def at(pointer: str, offset: str | int) -> str:
-        return w.value(f"getelementptr inbounds i8, ptr {pointer}, i64 {offset}")
+        return w.element_at(pointer, "i8", offset)
 
     def load(pointer: str, offset: str | int, t: str = "ptr") -> str:
-        return w.value(f"load {t}, ptr {at(pointer, offset)}")
+        return w.read(at(pointer, offset), t)
 
     query, answered, metadata, run = "query", "answered", "metadata", "run"
     extension = load("%frame", _FRAME_EXTENSION)
-    w.branch_if(w.value(f"icmp eq ptr {extension}, null"), run, query)
+    w.branch_if(w.test("eq", extension, "null", "ptr"), run, query)
     w.start_block(query)
     kind = load(extension, _EXTENSION_TYPE, "i32")
-    w.branch_if(w.value(f"icmp eq i32 {kind}, {_METADATA_EXTENSION}"), metadata, run)
+    w.branch_if(w.test("eq", kind, _METADATA_EXTENSION, "i32"), metadata, run)
     w.start_block(metadata)
     about = load(extension, _EXTENSION_METADATA)
-    w.do(f"store i32 {major}, ptr {at(about, _METADATA_MAJOR)}")
-    w.do(f"store i32 {minor}, ptr {at(about, _METADATA_MINOR)}")
+    w.write(major, at(about, _METADATA_MAJOR), "i32")
+    w.write(minor, at(about, _METADATA_MINOR), "i32")
     w.branch(answered)
     w.start_block(answered)
-    w.do("ret ptr null")
+    w.return_(w.named("null", PTR))
     w.start_block(run)
     attribute = load(load("%frame", _FRAME_ATTRIBUTES), 0)
-    record = w.value(f"inttoptr i64 {load(load(attribute, _VALUE), 0, 'i64')} to ptr")
+    record = w.cast("inttoptr", load(load(attribute, _VALUE), 0, "i64"), "i64", "ptr")
     table = load(record, _TABLE)
     counts = [load(record, offset, "i64") for offset in (_PARAMETERS, _RESULTS)]
     # One run at a time: the table and the memory are the program's.
     take, wait, taken = "take", "wait", "taken"
     w.branch(take)
     w.start_block(take)
-    pair = w.value(f"cmpxchg ptr {at(record, _LOCK)}, i64 0, i64 1 acquire monotonic")
-    w.branch_if(w.value(f"extractvalue {{ i64, i1 }} {pair}, 1"), taken, wait)
+    expected, wanted = w.number(0, I64), w.number(1, I64)
+    pair = w.emit(
+        "cmpxchg",
+        Type("{ i64, i1 }"),
+        (w.named(at(record, _LOCK), PTR), expected, wanted),
+        " acquire monotonic",
+    )
+    w.branch_if(w.emit("extractvalue", I1, (pair,), ", 1").name, taken, wait)
     w.start_block(wait)
     if os.name == "posix":
         w.declare("declare i32 @sched_yield()")
-        w.value("call i32 @sched_yield()")
+        w.emit("call", I32, (), "i32 @sched_yield")
     w.branch(take)
     w.start_block(taken)
     first = "0"
     for offset, count in zip((_FRAME_ARGUMENTS, _FRAME_RESULTS), counts, strict=True):
         buffers = load("%frame", offset)
         some, none = w.fresh_label("some"), w.fresh_label("none")
-        w.branch_if(w.value(f"icmp eq i64 {count}, 0"), none, some)
+        w.branch_if(w.test("eq", count, 0), none, some)
         w.start_block(some)
         with w.loop(count, stem="buffer") as number:
             data = load(load(buffers, w.mul(number, 8)), _DATA)
-            w.do(f"store ptr {data}, ptr {at(table, w.mul(w.add(first, number), 8))}")
+            w.write(data, at(table, w.mul(w.add(first, number), 8)), "ptr")
         w.branch(none)
         w.start_block(none)
         first = count
-    w.value(f"call i32 {load(record, _ENTRY)}(ptr {table})")
-    w.do(f"store atomic i64 0, ptr {at(record, _LOCK)} release, align 8")
-    w.do("ret ptr null")
-    lines, _ = w.body_lines()
-    return "\n".join(
-        [*w.declarations, f"define ptr @{_NAME}(ptr %frame) {{", "entry:", *lines, "}", ""]
+    w.emit("call", I32, (w.named(table, PTR),), f"i32 {load(record, _ENTRY)}")
+    lock = w.named(at(record, _LOCK), PTR)
+    w.effect("store atomic", (w.number(0, I64), lock), " release, align 8")
+    w.return_(w.named("null", PTR))
+    handler = LlvmFunction(
+        _NAME, ("ptr %frame",), w.body(), result="ptr", linkage="", attributes=()
     )
+    return LlvmModule((handler,), declarations=tuple(w.declarations))

@@ -22,7 +22,7 @@ from typing import Final, NamedTuple, Protocol
 from xla_explorer.compiler.codegen.ir.builder import literal
 from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
 from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction
-from xla_explorer.compiler.codegen.ir.records import Instruction, OneRecord
+from xla_explorer.compiler.codegen.ir.records import Instruction, Line
 from xla_explorer.compiler.codegen.ir.types import F32
 from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.lowering.body import KernelBody
@@ -205,7 +205,7 @@ class RecordHolder(Protocol):
     """What holds the records of a function: a builder or a body."""
 
     @property
-    def records(self) -> list[OneRecord]:
+    def records(self) -> list[Line]:
         """The records, in order."""
 
     @property
@@ -225,7 +225,7 @@ class DeviceMathStep:
 
     def run(self, body: KernelBody, features: CodeFeatures) -> KernelBody:
         """Return the body with the functions of the kernel's levels."""
-        changed = KernelBody(list(body.records), body.origins, dict(body.declarations))
+        changed = KernelBody(list(body.records), dict(body.declarations))
         self.used = write_device_math(changed, self.kernel)
         return changed
 

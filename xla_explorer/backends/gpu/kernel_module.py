@@ -17,8 +17,7 @@ from xla_explorer.compiler.codegen.ir.llvm_module import (
     LlvmFunction,
     LlvmModule,
 )
-from xla_explorer.compiler.codegen.ir.llvm_text import line_of
-from xla_explorer.compiler.codegen.ir.records import INVARIANT, Instruction
+from xla_explorer.compiler.codegen.ir.records import INVARIANT, Body, Instruction, Line
 from xla_explorer.compiler.codegen.ir.types import I32
 from xla_explorer.compiler.codegen.symbol_names import word_of
 from xla_explorer.compiler.codegen.vector_math import vector_math_functions
@@ -91,7 +90,7 @@ class KernelModule:
         """Add a kernel under a unique name, or return an equal one that was added before."""
         code = kernel.kernel
         key = (
-            code.lines,
+            code.body,
             code.globals,
             code.parameters,
             kernel.launch[:3],
@@ -107,14 +106,7 @@ class KernelModule:
             number += 1
             unique = f"{stem}_{number}"
         self._names.add(unique)
-        changes = _changes_in_a_block(kernel) if kernel.emitter in CALLED_EMITTERS else ()
-        added = kernel._replace(
-            name=unique,
-            instruction=instruction,
-            may_overlap=may_overlap,
-            records=(),
-            in_a_block=changes,
-        )
+        added = kernel._replace(name=unique, instruction=instruction, may_overlap=may_overlap)
         self._known[key] = added
         self.kernels.append(added)
         return added
@@ -133,7 +125,7 @@ def kernel_groups(kernels: Sequence[GpuKernel], lines: int = 2000) -> list[Seque
     groups: list[Sequence[GpuKernel]] = []
     begin = size = 0
     for number, k in enumerate(kernels):
-        size += len(k.kernel.lines)
+        size += len(k.kernel.body)
         if size >= lines:
             groups.append(kernels[begin : number + 1])
             begin, size = number + 1, 0
@@ -183,8 +175,7 @@ def _launched(k: GpuKernel, dialect: KernelDialect, groups: dict[str, int]) -> L
     return LlvmFunction(
         k.name,
         (*pointers, *maps),
-        ("entry:", *k.kernel.lines),
-        (k.instruction, *k.kernel.origins),
+        k.kernel.body,
         k.instruction,
         linkage="",
         convention=dialect.convention,
@@ -198,14 +189,10 @@ def _launched(k: GpuKernel, dialect: KernelDialect, groups: dict[str, int]) -> L
 def _called(k: GpuKernel) -> LlvmFunction:
     """Return a kernel as a function of a single-block kernel."""
     pointers = [f"ptr addrspace(1) align 16 %a{number}" for number in range(k.kernel.parameters)]
-    body = list(k.kernel.lines)
-    for number, line in k.in_a_block:
-        body[number] = line
     return LlvmFunction(
         function_in_a_block(k),
         (*pointers, "i32 %lane", "i32 %number"),
-        ("entry:", *body),
-        (k.instruction, *k.kernel.origins),
+        _in_a_block(k),
         k.instruction,
         attributes=(ALWAYS_INLINE, "nounwind"),
         globals=k.kernel.globals,
@@ -214,8 +201,8 @@ def _called(k: GpuKernel) -> LlvmFunction:
     )
 
 
-def _changes_in_a_block(kernel: GpuKernel) -> tuple[tuple[int, str], ...]:
-    """Return the lines that differ in a function of a single-block kernel, by number.
+def _in_a_block(kernel: GpuKernel) -> Body:
+    """Return the body of a function of a single-block kernel.
 
     Loads are no longer invariant, and special registers are parameters.
     """
@@ -227,20 +214,19 @@ def _changes_in_a_block(kernel: GpuKernel) -> tuple[tuple[int, str], ...]:
             ("ntid", str(kernel.launch.threads_per_block)),
         )
     }
-    changes = []
-    for number, record in enumerate(kernel.records):
+
+    def changed(record: Line) -> Line:
         if not isinstance(record, Instruction):
-            continue
+            return record
         if record.op == "load" and record.detail.endswith(INVARIANT):
-            changed = record._replace(detail=record.detail.removesuffix(INVARIANT))
-        elif record.op == "call" and record.detail in registers and record.result is not None:
+            return record._replace(detail=record.detail.removesuffix(INVARIANT))
+        if record.op == "call" and record.detail in registers and record.result is not None:
             named = record.result.builder.named
             value = named(registers[record.detail], I32)
-            changed = record._replace(op="add", operands=(value, named("0", I32)), detail="")
-        else:
-            continue
-        changes.append((number, line_of(changed)))
-    return tuple(changes)
+            return record._replace(op="add", operands=(value, named("0", I32)), detail="")
+        return record
+
+    return Body(map(changed, kernel.kernel.body))
 
 
 def _annotations(kernels: Sequence[GpuKernel]) -> list[str]:

@@ -7,7 +7,8 @@ such a kernel, and XLA launches each one (xla/backends/gpu/runtime/while_thunk.c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import GpuKernel
@@ -15,6 +16,10 @@ from xla_explorer.backends.gpu.kernel_module import CALLED_EMITTERS, function_in
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.backends.gpu.thunk import Thunk
 from xla_explorer.compiler.buffers import BufferSlice
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.records import Phi
+from xla_explorer.compiler.codegen.ir.types import I1, I8, I32, I64, Type
+from xla_explorer.compiler.codegen.ir.values import Pointer, Value
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.foundation.reason import Reason, refuse
 
@@ -22,7 +27,9 @@ EMITTER = "persistent-kernel"
 _MOST_STEPS = 64
 _MOST_THREADS = 512  # each has 128 registers, which many kernels in one need
 _COPIED_AT_ONCE = 8  # elements of a thread
-_THREAD, _BARRIER = "i32 @llvm.nvvm.read.ptx.sreg.tid.x()", "void @llvm.nvvm.barrier0()"
+_THREAD, _BARRIER = "llvm.nvvm.read.ptx.sreg.tid.x", "llvm.nvvm.barrier0"
+_DECLARED = (f"i32 @{_THREAD}()", f"void @{_BARRIER}()")
+_GLOBAL = Type("ptr", space=1)
 
 
 class PersistentKernel(NamedTuple):
@@ -70,19 +77,7 @@ def persistent_kernel(loop: Thunk) -> PersistentKernel | Reason:
     writer = _Writer(loop.instruction.id, block, loop.arguments[0])
     writer.write(condition, (*loop.bodies[1], *copies), loop.trips)
     inside = tuple(dict.fromkeys([step.kernel for step in steps if step.kernel is not None]))
-    lines = tuple(writer.lines)
-    declarations = tuple([f"declare {intrinsic}" for intrinsic in (_THREAD, _BARRIER)])
-    count = len(writer.places)
-    kernel = Kernel(
-        lines,
-        (loop.instruction.id,) * len(lines),
-        count,
-        tuple(range(count)),
-        declarations,
-        (),
-        (),
-        block,
-    )
+    kernel = writer.kernel()
     why = f"one block runs the {len(steps)} steps of an iteration of %{name} in order"
     overlap = any(
         a.overlaps(b) for k, a in enumerate(writer.places) for b in writer.places[k + 1 :]
@@ -122,100 +117,109 @@ def _units(copy: Thunk) -> tuple[int, int]:
 
 
 class _Writer:
-    """Writer of the kernel's lines. places: memory of its parameters."""
+    """Writer of the kernel. places: memory of its parameters."""
 
     def __init__(self, origin: int, block: int, predicate: BufferSlice) -> None:
-        self.origin, self.block = origin, block
-        self.lines: list[str] = []
+        self.w, self.block = FunctionWriter(), block
+        self.w.origin = origin
+        self.thread = self.w.named("%thread", I32)
         self.places = [predicate]
         self._numbers = {(id(predicate.allocation), predicate.offset): 0}
         self._count = 0
+
+    def kernel(self) -> Kernel:
+        """Return the finished kernel."""
+        count, declarations = len(self.places), tuple([f"declare {x}" for x in _DECLARED])
+        body = self.w.body(self.w.origin)
+        return Kernel(body, count, tuple(range(count)), declarations, (), (), self.block)
 
     def write(self, condition: Sequence[Thunk], body: Sequence[Thunk], trips: int | None) -> None:
         """Write the loop.
 
         The condition's steps and its test, or a counter, then the body's steps.
         """
-        self._line(f"%thread = call {_THREAD}")
-        self._line("br label %check")
-        self.lines.append("check:")
+        w = self.w
+        w.define("%thread", "call", I32, (), f"i32 @{_THREAD}")
+        w.branch("check")
+        w.start_block("check")
         if trips is not None:
-            self._line("%trip = phi i64 [ 0, %entry ], [ %trips, %next ]")
-            self._line(f"%more = icmp ult i64 %trip, {trips}")
+            trip, following = w.named("%trip", I64), w.named("%trips", I64)
+            start = (w.number(0, I64), "entry")
+            w.records.append(Phi(trip, [start, (following, "next")], w.origin))
+            more = w.define("%more", "icmp", I1, (trip, w.number(trips, I64)), "ult")
         else:
             self._steps(condition)
-            self._line("%predicate = load i8, ptr addrspace(1) %a0, align 1")
-            self._line("%more = icmp ne i8 %predicate, 0")
-        self._line("br i1 %more, label %trip.begin, label %done")
-        self.lines.append("trip.begin:")
+            predicate = w.define("%predicate", "load", I8, (self._global("%a0"),), ", align 1")
+            more = w.define("%more", "icmp", I1, (predicate, w.number(0, I8)), "ne")
+        w.branch_if(more, "trip.begin", "done")
+        w.start_block("trip.begin")
         self._steps(body)
-        self._line("br label %next")
-        self.lines.append("next:")
+        w.branch("next")
+        w.start_block("next")
         if trips is not None:
-            self._line("%trips = add i64 %trip, 1")
-        self._line("br label %check")
-        self.lines.append("done:")
-        self._line("ret void")
+            w.define("%trips", "add", I64, (trip, w.number(1, I64)))
+        w.branch("check")
+        w.start_block("done")
+        w.return_()
 
     def _steps(self, steps: Sequence[Thunk]) -> None:
         for step in steps:
             if step.kernel is not None:
-                self._call(
-                    step.kernel,
-                    [f"ptr addrspace(1) {self._parameter(place)}" for place in step.arguments],
-                )
+                self._call(step.kernel, [self._parameter(place) for place in step.arguments])
             else:
                 self._copy(step)
             if self.block > 1:
-                self._line(f"call {_BARRIER}")
+                self.w.call(_BARRIER)
 
-    def _call(self, kernel: GpuKernel, arguments: Sequence[str]) -> None:
+    def _call(self, kernel: GpuKernel, arguments: Sequence[Value]) -> None:
         """Call a kernel with its blocks as groups of this block's threads."""
-        lane, number, each = "%thread", "0", kernel.launch.threads_per_block
+        w, lane, number = self.w, self.thread, self.w.number(0, I32)
         if kernel.launch.blocks > 1:
-            n = self._number()
-            lane, number = f"%lane{n}", f"%number{n}"
-            self._line(f"{lane} = urem i32 %thread, {each}", f"{number} = udiv i32 %thread, {each}")
-        given = ", ".join([*arguments, f"i32 {lane}", f"i32 {number}"])
-        self._within(_threads(kernel), f"call void @{function_in_a_block(kernel)}({given})")
+            n, each = self._number(), w.number(kernel.launch.threads_per_block, I32)
+            lane = w.define(f"%lane{n}", "urem", I32, (self.thread, each))
+            number = w.define(f"%number{n}", "udiv", I32, (self.thread, each))
+        with self._within(_threads(kernel)):
+            w.call(function_in_a_block(kernel), *arguments, lane, number)
 
     def _copy(self, copy: Thunk) -> None:
-        (count, size), (source, target) = _units(copy), map(self._parameter, copy.arguments)
-        kind, first = f"i{8 * size}", 0
+        w, (count, size) = self.w, _units(copy)
+        ends = [self._parameter(place) for place in copy.arguments]
+        t, aligned, first = Type(f"i{8 * size}"), f", align {size}", 0
         while first < count:
             n = self._number()
-            self._within(
-                count - first,
-                f"%index{n} = add i32 %thread, {first}",
-                f"%from{n} = getelementptr inbounds {kind}, ptr addrspace(1) {source}, i32 %index{n}",
-                f"%to{n} = getelementptr inbounds {kind}, ptr addrspace(1) {target}, i32 %index{n}",
-                f"%value{n} = load {kind}, ptr addrspace(1) %from{n}, align {size}",
-                f"store {kind} %value{n}, ptr addrspace(1) %to{n}, align {size}",
-            )
+            with self._within(count - first):
+                index = (self.thread, w.number(first, I32))
+                at = w.define(f"%index{n}", "add", I32, index)
+                source, target = [
+                    w.define(f"%{name}{n}", "getelementptr", _GLOBAL, (end, at), f"inbounds {t}")
+                    for name, end in zip(("from", "to"), ends, strict=True)
+                ]
+                value = w.define(f"%value{n}", "load", t, (source,), aligned)
+                w.store(value, target, size)
             first += self.block
 
-    def _within(self, threads: int, *lines: str) -> None:
-        """Write lines for the first `threads` threads of the block."""
+    @contextmanager
+    def _within(self, threads: int) -> Iterator[None]:
+        """Execute the code inside in the first `threads` threads of the block."""
         if threads >= self.block:
-            self._line(*lines)
+            yield
             return
-        n = self._number()
-        self._line(
-            f"%inside{n} = icmp ult i32 %thread, {threads}",
-            f"br i1 %inside{n}, label %then{n}, label %after{n}",
-        )
-        self.lines.append(f"then{n}:")
-        self._line(*lines, f"br label %after{n}")
-        self.lines.append(f"after{n}:")
+        w, n = self.w, self._number()
+        count = (self.thread, w.number(threads, I32))
+        w.branch_if(w.define(f"%inside{n}", "icmp", I1, count, "ult"), f"then{n}", f"after{n}")
+        w.start_block(f"then{n}")
+        yield
+        w.branch(f"after{n}")
+        w.start_block(f"after{n}")
 
-    def _parameter(self, place: BufferSlice) -> str:
+    def _parameter(self, place: BufferSlice) -> Value[Pointer]:
         number = self._numbers.setdefault((id(place.allocation), place.offset), len(self.places))
         if number == len(self.places):
             self.places.append(place)
-        return f"%a{number}"
+        return self._global(f"%a{number}")
 
-    def _line(self, *lines: str) -> None:
-        self.lines += [f"  {line}" for line in lines]
+    def _global(self, name: str) -> Value[Pointer]:
+        return self.w.named(name, _GLOBAL)
 
     def _number(self) -> int:
         self._count += 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction, LlvmModule
-from xla_explorer.compiler.codegen.ir.llvm_text import is_operation
+from xla_explorer.compiler.codegen.ir.records import Label
 
 _BASE = 100_000  # metadata numbers: well above those of the module itself
 _FIRST_SCOPE = _BASE + 4
@@ -56,15 +56,16 @@ def _with_locations(function: LlvmFunction, locations: list[str]) -> LlvmFunctio
         f"type: !{_BASE + 3}, unit: !{_BASE}, spFlags: DISPFlagDefinition | DISPFlagOptimized)"
     )
     known: dict[int, int] = {}
-    lines = []
-    for line, origin in zip(function.lines, function.origins, strict=True):
-        if is_operation(line):
-            current = current if origin is None else origin + 1
-            if current not in known:
-                known[current] = _FIRST_SCOPE + len(locations)
-                locations.append(
-                    f"!{known[current]} = !DILocation(line: {current}, column: 1, scope: !{scope})"
-                )
-            line = f"{line}, !dbg !{known[current]}"
-        lines.append(line)
-    return function._replace(lines=tuple(lines), debug=f"!dbg !{scope}")
+    numbers = []
+    for record in function.body:
+        if isinstance(record, Label):
+            numbers.append(0)
+            continue
+        current = current if record.origin is None else record.origin + 1
+        if current not in known:
+            known[current] = _FIRST_SCOPE + len(locations)
+            locations.append(
+                f"!{known[current]} = !DILocation(line: {current}, column: 1, scope: !{scope})"
+            )
+        numbers.append(known[current])
+    return function._replace(locations=tuple(numbers), scope=scope)

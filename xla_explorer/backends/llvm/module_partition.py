@@ -15,7 +15,6 @@ from xla_explorer.compiler.codegen.ir.llvm_module import (
     LlvmModule,
     reached_functions,
 )
-from xla_explorer.compiler.codegen.ir.llvm_text import function_text
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 
 Functions = list[LlvmFunction]
@@ -36,7 +35,7 @@ def partition_module(
         return [module]
     bins: list[Functions] = [[] for _ in range(parts)]
     loads = [0] * parts
-    sizes = {function.name: len(function_text(function)) for function in own}
+    sizes = {function.name: len(function.body) for function in own}
     for function in sorted(own, key=lambda function: -sizes[function.name]):
         lightest = loads.index(min(loads))
         bins[lightest].append(function)
@@ -87,7 +86,7 @@ def separable(module: LlvmModule) -> Functions:
 
 
 def _line_count(functions: Functions) -> int:
-    return sum([len(function.lines) + 1 for function in functions])
+    return sum([len(function.body) for function in functions])
 
 
 def _works_in_loops(function: LlvmFunction, module: LlvmModule) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction
+from xla_explorer.compiler.codegen.ir.types import I32, PTR
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.custom_calls import custom_call_target
@@ -70,13 +71,13 @@ def write_foreign_call(w: FunctionWriter, record: str, addresses: Sequence[str |
     addresses: of the operands, then of the results; None for a token.
     """
     for k, address in enumerate(addresses):
-        buffer = w.value(f"load ptr, ptr {_at(w, record, _WORD * (FIRST_BUFFER + k))}")
-        w.do(f"store ptr {address or 'null'}, ptr {_at(w, buffer, BUFFER_DATA)}")
-    return w.value(f"call i32 @{FOREIGN_CALL}(ptr {record})")
+        buffer = w.read(_at(w, record, _WORD * (FIRST_BUFFER + k)), "ptr")
+        w.write(address or "null", _at(w, buffer, BUFFER_DATA), "ptr")
+    return w.emit("call", I32, (w.named(record, PTR),), f"i32 @{FOREIGN_CALL}").name
 
 
 def _at(w: FunctionWriter, pointer: str, offset: int) -> str:
-    return w.value(f"getelementptr inbounds i8, ptr {pointer}, i64 {offset}")
+    return w.element_at(pointer, "i8", offset)
 
 
 def foreign_call_function() -> LlvmFunction:
@@ -85,29 +86,27 @@ def foreign_call_function() -> LlvmFunction:
     The first handler that returns an error or a future ends the call with status 1.
     """
     w = FunctionWriter()
-    frame = w.value(f"load ptr, ptr {_at(w, '%record', _WORD * FRAME)}")
+    frame = w.read(_at(w, "%record", _WORD * FRAME), "ptr")
     for k, stage in enumerate(STAGES):
         there, done, answered = [w.fresh_label(stem) for stem in ("there", "done", "answered")]
-        handler = w.value(f"load ptr, ptr {_at(w, '%record', _WORD * (FIRST_HANDLER + k))}")
-        w.branch_if(w.value(f"icmp eq ptr {handler}, null"), done, there)
+        handler = w.read(_at(w, "%record", _WORD * (FIRST_HANDLER + k)), "ptr")
+        w.branch_if(w.test("eq", handler, "null", "ptr"), done, there)
         w.start_block(there)
-        w.do(f"store i32 {stage}, ptr {_at(w, frame, FRAME_STAGE)}")
-        w.do(f"store ptr null, ptr {_at(w, frame, FRAME_FUTURE)}")
-        error = w.value(f"call ptr {handler}(ptr {frame})")
-        w.do(f"store ptr {error}, ptr {_at(w, '%record', _WORD * ANSWER)}")
-        future = w.value(f"load ptr, ptr {_at(w, frame, FRAME_FUTURE)}")
-        nothing = [w.value(f"icmp eq ptr {answer}, null") for answer in (error, future)]
-        w.branch_if(w.value(f"and i1 {nothing[0]}, {nothing[1]}"), done, answered)
+        w.write(stage, _at(w, frame, FRAME_STAGE), "i32")
+        w.write("null", _at(w, frame, FRAME_FUTURE), "ptr")
+        error = w.emit("call", PTR, (w.named(frame, PTR),), f"ptr {handler}").name
+        w.write(error, _at(w, "%record", _WORD * ANSWER), "ptr")
+        future = w.read(_at(w, frame, FRAME_FUTURE), "ptr")
+        nothing = [w.test("eq", answer, "null", "ptr") for answer in (error, future)]
+        w.branch_if(w.operation("and", nothing[0], nothing[1], "i1"), done, answered)
         w.start_block(answered)
-        w.do("ret i32 1")
+        w.return_(w.number(1, I32))
         w.start_block(done)
-    w.do("ret i32 0")
-    lines = ("entry:", *w.body_lines()[0])
+    w.return_(w.number(0, I32))
     return LlvmFunction(
         FOREIGN_CALL,
         ("ptr %record",),
-        lines,
-        (None,) * len(lines),
+        w.body(),
         result="i32",
         attributes=("noinline",),
     )

@@ -6,55 +6,32 @@ operations takes less than 8 ms; through LLVM's own objects it takes 70 ms.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 
 from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
 from xla_explorer.compiler.codegen.ir.index_arithmetic import IndexingBuilder, Word
+from xla_explorer.compiler.codegen.ir.marks import OPTIMIZATION_LEVELS, UNROLL
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
-from xla_explorer.compiler.codegen.ir.records import OneRecord, Phi
+from xla_explorer.compiler.codegen.ir.records import (
+    Body,
+    Branch,
+    Instruction,
+    Jump,
+    Label,
+    Line,
+    Phi,
+    RawLine,
+    Switch,
+)
 from xla_explorer.compiler.codegen.ir.types import I1, I64, PTR, Type, type_named
-from xla_explorer.compiler.codegen.ir.values import Integer, Value
+from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Value
 
 # Loops with a small, constant trip count become straight-line code; LLVM unrolls no others (see
 # `OptimizationOptions`).
 UNROLLED_ITERATIONS = 9
 UNROLLED_LINES = 300
-# Marks: metadata of branches and stores. A module defines that of its functions
-# (`metadata_definitions`).
-NO_UNROLL = ", !llvm.loop !1"  # for loops in their final form: see `OptimizationLevel.FINAL`
-UNROLL = ", !llvm.loop !3"
-UNROLL_BY_4 = ", !llvm.loop !5"  # for scalar loops, whose iterations overlap after interleaving
-NONTEMPORAL = ", !nontemporal !7"  # for non-temporal stores
-NO_VECTOR = ", !llvm.loop !20"  # for loops that cannot be vectorised: see `OptimizationLevel.SHORT`
-# For the loops of `while`: without own metadata, LLVM gives them that of an inner loop whose exit
-# is their back edge.
-WHILE = ", !llvm.loop !30"
-_METADATA = {
-    NO_UNROLL: ("!1 = distinct !{!1, !2}", '!2 = !{!"llvm.loop.unroll.disable"}'),
-    UNROLL: ("!3 = distinct !{!3, !4}", '!4 = !{!"llvm.loop.unroll.full"}'),
-    UNROLL_BY_4: ("!5 = distinct !{!5, !6}", '!6 = !{!"llvm.loop.unroll.count", i32 4}'),
-    NONTEMPORAL: ("!7 = !{i32 1}",),
-    NO_VECTOR: ("!20 = distinct !{!20, !21}", '!21 = !{!"llvm.loop.vectorize.enable", i1 false}'),
-    WHILE: ("!30 = distinct !{!30, !31}", '!31 = !{!"llvm.loop.unroll.disable"}'),
-}
-_OPTIMIZATION_LEVELS = {
-    NO_UNROLL: OptimizationLevel.FINAL,
-    NO_VECTOR: OptimizationLevel.SHORT,
-}  # of a function with such a loop
 Index = "str | int"  # an i64 SSA name, or a constant that Python folds
-
-
-def metadata_definitions(marks: Collection[str]) -> tuple[str, ...]:
-    """Return the definitions of the metadata in which branches and stores end, by number."""
-    return tuple(
-        [
-            definition
-            for mark, definitions in _METADATA.items()
-            if mark in marks
-            for definition in definitions
-        ]
-    )
 
 
 class OpenLoop:
@@ -80,7 +57,7 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
     """
 
     __slots__ = (
-        "_block", "_choices", "_entry_lines", "_final_names", "_kept_loops", "_repeated_lines", "_spans", "marks",
+        "_block", "_choices", "_entry_records", "_kept_loops", "_repeated_lines", "_spans", "marks",
         "optimization_level", "routines", "stack_space", "unroll",
     )  # fmt: skip
 
@@ -94,8 +71,7 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         self._choices = 0  # conditional branches so far, without those of unrolled loops
         self._spans: dict[tuple[str | int, str | int], int] = {}
         self._repeated_lines = 0  # additional lines after unrolling, so far
-        self._entry_lines: list[str] = []
-        self._final_names: dict[str, str] = {}
+        self._entry_records: list[Line] = []
         self._block = "entry"
 
     # -- lines -------------------------------------------------------------------------------------
@@ -103,18 +79,12 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         """Append `%n = expression` and return `%n`."""
         self._counter += 1
         name = f"%v{self._counter}"
-        self.records.append(f"  {name} = {expression}")
-        self.origins.append(self.origin)
+        self.records.append(RawLine(f"{name} = {expression}", self.origin))
         return name
 
     def do(self, statement: str) -> None:
         """Append a statement without a result."""
-        self.records.append(f"  {statement}")
-        self.origins.append(self.origin)
-
-    def rename(self, name: str, final: str) -> None:
-        """Replace a provisional name when printing, for values known only at the end."""
-        self._final_names[name] = final
+        self.records.append(RawLine(statement, self.origin))
 
     def fresh_label(self, stem: str) -> str:
         """Return a new block label."""
@@ -129,18 +99,26 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
     def start_block(self, label: str) -> None:
         """Begin a block; the block before must end in a branch."""
         self._block = label
-        self.records.append(f"{label}:")
-        self.origins.append(self.origin)
+        self.records.append(Label(label, self.origin))
 
     def branch(self, label: str, metadata: str = "") -> None:
         """Emit an unconditional branch."""
         self.marks.add(metadata)
-        self.do(f"br label %{label}{metadata}")
+        self.records.append(Jump(label, metadata, self.origin))
 
-    def branch_if(self, condition: str, then: str, otherwise: str) -> None:
+    def branch_if(self, condition: object, then: str, otherwise: str) -> None:
         """Emit a conditional branch on an i1."""
         self._choices += 1
-        self.do(f"br i1 {condition}, label %{then}, label %{otherwise}")
+        self._branch(condition, then, otherwise)
+
+    def _branch(self, condition: object, then: str, otherwise: str, metadata: str = "") -> None:
+        self.records.append(
+            Branch(self.named(condition, I1), then, otherwise, metadata, self.origin)
+        )
+
+    def switch(self, value: Value[Integer], labels: Sequence[str], default: str) -> None:
+        """Emit a branch to label k if the value is k, else to the default."""
+        self.records.append(Switch(value, tuple(labels), default, self.origin))
 
     @contextmanager
     def only_if(self, condition: Value[Integer]) -> Iterator[None]:
@@ -165,11 +143,19 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         """Emit an alloca in the entry block; LLVM promotes scalar slots to registers."""
         self._counter += 1
         name = f"%slot{self._counter}"
-        slot = f"alloca {llvm_type}{f', i64 {count}' if count != 1 else ''}, align {64 if count != 1 else 8}"
+        size = f"{llvm_type}, i64 {count}, align 64" if count != 1 else f"{llvm_type}, align 8"
+        slot: Value[Pointer] = Value(self, PTR, name)
         if self.stack_space:
-            self._entry_lines.append(f"  {name}.private = {slot}, addrspace({self.stack_space})")
-            slot = f"addrspacecast ptr addrspace({self.stack_space}) {name}.private to ptr"
-        self._entry_lines.append(f"  {name} = {slot}")
+            private: Value[Pointer] = Value(
+                self, Type("ptr", space=self.stack_space), f"{name}.private"
+            )
+            place = f"{size}, addrspace({self.stack_space})"
+            self._entry_records += [
+                Instruction(private, "alloca", (), place, None),
+                Instruction(slot, "addrspacecast", (private,), "", None),
+            ]
+        else:
+            self._entry_records.append(Instruction(slot, "alloca", (), size, None))
         return name
 
     @contextmanager
@@ -189,6 +175,11 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         """Declare a function without result, whose address the backend supplies."""
         self.declare(f"declare void @{name}({parameters})")
         self.routines[name] = None
+
+    def call_routine(self, name: str, *operands: Value) -> None:
+        """Call a function without result, whose address the backend supplies."""
+        self.declare_routine(name, ", ".join([o.type.text for o in operands]))
+        self.call(name, *operands)
 
     def call_intrinsic(
         self, name: str, result: str, *arguments: tuple[str, str], flags: str = ""
@@ -336,10 +327,13 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         phi = self._phi(name, I64, start, before)
         kept, repeated, choices = self._kept_loops, self._repeated_lines, self._choices
         yield name
-        self.do(f"{following} = add nuw nsw i64 {name}, {step}")
-        phi.incoming.append((following, self._block))
+        index, after = self.named(name, I64), self.named(following, I64)
+        self.records.append(
+            Instruction(after, "add", (index, self.named(step, I64)), "nuw nsw", self.origin)
+        )
+        phi.incoming.append((after, self._block))
         exact = (start, extent) in self._spans and self._spans[start, extent] % step == 0
-        condition = self.value(f"icmp {'ne' if exact else 'slt'} i64 {following}, {extent}")
+        condition = self.test("ne" if exact else "slt", after, extent)
         if (
             self.unroll
             and not metadata
@@ -376,25 +370,22 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         loop = OpenLoop(f"%k{number}", [f"%s{number}.{k}" for k in range(len(initial))])
         index = self._phi(loop.index, I64, 0, before)
         carried = [
-            self._phi(name, t, start, before)
+            self._phi(name, type_named(t), start, before)
             for name, start in zip(loop.carried, initial, strict=True)
         ]
         yield loop
-        following = self.value(f"add nuw nsw i64 {loop.index}, {step}")
+        following = self.operation("add", loop.index, step, flags="nuw nsw")
         for phi, after in zip((index, *carried), (following, *loop.following), strict=True):
-            phi.incoming.append((after, self._block))
-        self._close_loop(self.value(f"icmp ult i64 {following}, {extent}"), label, end, metadata)
+            phi.incoming.append((self.named(after, phi.result.type), self._block))
+        self._close_loop(self.test("ult", following, extent), label, end, metadata)
 
     def phi(self, first: Value, first_block: str, second: Value, second_block: str) -> Value:
         """Emit a phi of two values of one type."""
         self._counter += 1
         result: Value = Value(self, first.type, f"%v{self._counter}")
         self.records.append(
-            Phi(
-                result.name, first.type, [(first, first_block), (second, second_block)], self.origin
-            )
+            Phi(result, [(first, first_block), (second, second_block)], self.origin)
         )
-        self.origins.append(self.origin)
         return result
 
     def _open_loop(self, stem: str) -> tuple[str, str, str]:
@@ -404,10 +395,9 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         self.start_block(label)
         return label, end, before
 
-    def _phi(self, name: str, t: Type | str, start: str | int, before: str) -> Phi:
-        phi = Phi(name, t, [(start, before)], self.origin)
+    def _phi(self, name: str, t: Type, start: str | int, before: str) -> Phi:
+        phi = Phi(self.named(name, t), [(self.named(start, t), before)], self.origin)
         self.records.append(phi)
-        self.origins.append(self.origin)
         return phi
 
     def _close_loop(self, condition: str, label: str, end: str, metadata: str) -> None:
@@ -416,11 +406,11 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         The optimisation level of the function follows from the metadata of its loops.
         """
         self.optimization_level = max(
-            self.optimization_level, _OPTIMIZATION_LEVELS.get(metadata, OptimizationLevel.DEFAULT)
+            self.optimization_level, OPTIMIZATION_LEVELS.get(metadata, OptimizationLevel.DEFAULT)
         )
         self._choices += metadata != UNROLL
         self.marks.add(metadata)
-        self.do(f"br i1 {condition}, label %{label}, label %{end}{metadata}")
+        self._branch(condition, label, end, metadata)
         self.start_block(end)
 
     @property
@@ -428,13 +418,6 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         """True if the body has a loop, or joins values of two branches."""
         return any(isinstance(record, Phi) for record in self.records)
 
-    def body_records(self) -> list[OneRecord]:
-        """Return a record for each line of the body, stack slots first."""
-        return [*self._entry_lines, *self.records]
-
-    def body_lines(self) -> tuple[list[str], list[int | None]]:
-        """Return the whole body, stack slots first."""
-        lines, origins = super().body_lines()
-        for name, final in self._final_names.items():
-            lines = [line.replace(name, final) if name in line else line for line in lines]
-        return self._entry_lines + lines, [None] * len(self._entry_lines) + origins
+    def body(self, origin: int | None = None, first: Sequence[Line] = ()) -> Body:
+        """Return the whole body; stack slots follow `first`."""
+        return super().body(origin, (*first, *self._entry_records))

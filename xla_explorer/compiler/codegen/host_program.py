@@ -23,8 +23,11 @@ from xla_explorer.compiler.codegen.cache_blocking import (
 )
 from xla_explorer.compiler.codegen.dispatch import LoweringKind, write_kernel
 from xla_explorer.compiler.codegen.foreign_calls import foreign_call_function
-from xla_explorer.compiler.codegen.function_writer import WHILE, metadata_definitions
+from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
 from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction, LlvmModule
+from xla_explorer.compiler.codegen.ir.marks import WHILE, metadata_definitions
+from xla_explorer.compiler.codegen.ir.records import INVARIANT
+from xla_explorer.compiler.codegen.ir.types import I8, I32, I64, PTR
 from xla_explorer.compiler.codegen.operation_writer import OperationWriter, PlaceOf
 from xla_explorer.compiler.codegen.parallel_plan import cache_blocking_decision
 from xla_explorer.compiler.codegen.program_kernels import ProgramKernels
@@ -165,9 +168,7 @@ class HostProgramWriter:
                     self.calls.instrument(
                         number,
                         False,
-                        counted=self.w.value(f"icmp eq i64 {block}, 0")
-                        if self.instrumented
-                        else "true",
+                        counted=self.w.test("eq", block, 0) if self.instrumented else "true",
                     )
 
     def instruction(self, i: HloInstruction) -> None:
@@ -219,10 +220,9 @@ class HostProgramWriter:
 
         volatile: load on every execution, against LLVM's own knowledge of the value.
         """
-        loaded = self.w.value(
-            f"load {'volatile ' if volatile else ''}i8, ptr {self.calls.address(place)}, align 1"
-        )
-        return self.w.value(f"icmp ne i8 {loaded}, 0")
+        address = self.w.named(self.calls.address(place), PTR)
+        op = "load volatile" if volatile else "load"
+        return self.w.test("ne", self.w.emit(op, I8, (address,), ", align 1"), 0, I8)
 
     def conditional(self, i: HloInstruction) -> None:
         """Emit a branch on a pred, or a switch whose default is the last branch."""
@@ -234,9 +234,8 @@ class HostProgramWriter:
         if selector.shape.element_type.is_pred:
             w.branch_if(self._load_pred(place), labels[0], labels[1])
         else:
-            value = w.value(f"load i32, ptr {self.calls.address(place)}, align 4")
-            cases = " ".join([f"i32 {k}, label %{label}" for k, label in enumerate(labels[:-1])])
-            w.do(f"switch i32 {value}, label %{labels[-1]} [ {cases} ]")
+            value = w.load(w.named(self.calls.address(place), PTR), I32, 4)
+            w.switch(value, labels[:-1], labels[-1])
         for label, branch in zip(labels, i.called, strict=True):
             w.start_block(label)
             self.computation(branch)
@@ -251,18 +250,18 @@ class HostProgramWriter:
         In a program with loops it passes the table's pointers to an inner function as noalias
         parameters. LLVM then keeps loop-carried values in registers.
         """
-        lines, origins = self.w.body_lines()
-        pointers: list[str] = []
+        outer_code = InOrderBuilder()
+        table = outer_code.named("%arguments", PTR)
+        pointers = []
         for slot, name in self.calls.pointers.items():
-            pointers.append(f"  {name}.at = getelementptr inbounds ptr, ptr %arguments, i64 {slot}")
-            pointers.append(f"  {name} = load ptr, ptr {name}.at, !invariant.load !0")
+            place = (table, outer_code.named(slot, I64))
+            at = outer_code.define(f"{name}.at", "getelementptr", PTR, place, "inbounds ptr")
+            pointers.append(outer_code.define(name, "load", PTR, (at,), INVARIANT))
         unoptimized = ("optnone", "noinline") if self.operations.is_long else ()
-        begin = ("entry:", *pointers)
         whole = LlvmFunction(
             self.name,
             ("ptr noalias %arguments",),
-            (*begin, *lines),
-            (*[None] * len(begin), *origins),
+            self.w.body(first=outer_code.records),
             result="i32",
             linkage="",
             attributes=("nounwind", *unoptimized),
@@ -278,16 +277,14 @@ class HostProgramWriter:
         inner = whole._replace(
             name=name,
             parameters=tuple([f"ptr noalias {name}" for name in names]),
-            lines=("entry:", *lines),
-            origins=(None, *origins),
+            body=self.w.body(),
             linkage="internal",
             attributes=("noinline", "nounwind"),
         )
-        arguments = ", ".join([f"ptr {name}" for name in names])
-        own = (*begin, f"  %status = call i32 @{name}({arguments})", "  ret i32 %status")
+        status = outer_code.define("%status", "call", I32, tuple(pointers), f"i32 @{name}")
+        outer_code.return_(status)
         outer = whole._replace(
-            lines=own,
-            origins=(None,) * len(own),
+            body=outer_code.body(),
             globals=(),
             declarations=(),
             callees=(name,),
@@ -322,7 +319,7 @@ class HostProgramWriter:
             self.operations.copy(
                 place, BufferSlice(self.table.output_slot + number, 0, leaf.byte_size)
             )
-        self.w.do("ret i32 0")
+        self.w.return_(self.w.number(0, I32))
         kernels = self.kernels
         kernels.scheduled.check_all_met([row.name for row in self.operations.rows])
         # LLVM 22 aborts the process on vectors of an `optnone` function that is compiled beside

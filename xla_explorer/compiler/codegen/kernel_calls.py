@@ -6,6 +6,8 @@ Kernels are called whole, as tasks on a thread pool, or block by block.
 from __future__ import annotations
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.records import INVARIANT
+from xla_explorer.compiler.codegen.ir.types import I1, I64, PTR
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.program_kernels import PreparedKernel, ProgramKernels
 from xla_explorer.compiler.codegen.program_records import ArgumentTable, BufferSlice
@@ -48,9 +50,7 @@ class KernelCalls:
         """
         self.slots.add(slot)
         if self.is_long:
-            return self.w.value(
-                f"load ptr, ptr {self.w.value(f'getelementptr inbounds ptr, ptr %arguments, i64 {slot}')}, !invariant.load !0"
-            )
+            return self.w.read(self.w.element_at("%arguments", "ptr", slot), "ptr", tail=INVARIANT)
         if slot not in self.pointers:
             self.pointers[slot] = f"%argument{slot}"
         return self.pointers[slot]
@@ -58,11 +58,7 @@ class KernelCalls:
     def address(self, place: BufferSlice) -> str:
         """Return the address of a buffer slice."""
         base = self.base(place.slot)
-        return (
-            base
-            if place.offset == 0
-            else self.w.value(f"getelementptr inbounds i8, ptr {base}, i64 {place.offset}")
-        )
+        return base if place.offset == 0 else self.w.element_at(base, "i8", place.offset)
 
     def kernel(self, kernel: PreparedKernel, block: str = "") -> None:
         """Call a kernel: all of it, or one task `block`."""
@@ -75,10 +71,8 @@ class KernelCalls:
             self._tasks(function, made, pointers)
         else:
             self.callees[function] = None
-            last = [f"i64 {block}"] if block else []
-            self.w.do(
-                f"call void @{function}({', '.join([*[f'ptr {p}' for p in pointers], *last])})"
-            )
+            last = [self.w.named(block, I64)] if block else []
+            self.w.call(function, *[self.w.named(p, PTR) for p in pointers], *last)
 
     def _constant_slot(self, data: bytes) -> int:
         return self.table.size + self.constant_data.setdefault(data, len(self.constant_data))
@@ -92,25 +86,19 @@ class KernelCalls:
         self.kernels.threaded.add(function)
         task = task_name(function)
         self.callees[task] = None
-        w.declare_routine(PARALLEL_FOR, "ptr, ptr, i64")
         context = w.stack_slot("ptr", max(len(pointers) + 1, 2))
         for k, pointer in enumerate(pointers):
-            w.do(
-                f"store ptr {pointer}, ptr {w.value(f'getelementptr inbounds ptr, ptr {context}, i64 {k}')}, align 8"
-            )
+            w.write(pointer, w.element_at(context, "ptr", k), "ptr", 8)
         first = 0
         for tasks in made.phases or (made.tasks,):
             if made.phases:
-                w.do(
-                    f"store i64 {first}, ptr {w.value(f'getelementptr inbounds ptr, ptr {context}, i64 {len(pointers)}')}, align 8"
-                )
-            w.do(f"call void @{PARALLEL_FOR}(ptr @{task}, ptr {context}, i64 {tasks})")
+                w.write(first, w.element_at(context, "ptr", len(pointers)), "i64", 8)
+            self._parallel_for(task, context, tasks)
             first += tasks
 
     def chain(self, prepared: list[PreparedKernel], tasks: int) -> None:
         """Call the pool, which runs every kernel of a chain for each block of rows."""
         w = self.w
-        w.declare_routine(PARALLEL_FOR, "ptr, ptr, i64")
         places: dict[BufferSlice, int] = {}
         calls = []
         for function, made, unique in prepared:
@@ -126,11 +114,18 @@ class KernelCalls:
             )
         context = w.stack_slot("ptr", max(len(places), 2))
         for place, k in places.items():
-            slot = w.value(f"getelementptr inbounds ptr, ptr {context}, i64 {k}")
-            w.do(f"store ptr {self.address(place)}, ptr {slot}, align 8")
+            slot = w.element_at(context, "ptr", k)
+            w.write(self.address(place), slot, "ptr", 8)
         name = self.kernels.chain(tuple(calls))
         self.callees[name] = None
-        w.do(f"call void @{PARALLEL_FOR}(ptr @{name}, ptr {context}, i64 {tasks})")
+        self._parallel_for(name, context, tasks)
+
+    def _parallel_for(self, task: str, context: str, tasks: int) -> None:
+        """Call the pool, which runs a function for each number of a task."""
+        w = self.w
+        w.call_routine(
+            PARALLEL_FOR, w.named(f"@{task}", PTR), w.named(context, PTR), w.number(tasks, I64)
+        )
 
     def instrument(self, number: int, start: bool, counted: str = "true") -> None:
         """Add the elapsed cycles to the counter of a row, and count the call in the next counter.
@@ -141,16 +136,14 @@ class KernelCalls:
             return
         w = self.w
         w.declare("declare i64 @llvm.readcyclecounter()")
-        now = w.value("call i64 @llvm.readcyclecounter()")
-        cell = w.value(
-            f"getelementptr inbounds i64, ptr {self.base(self.table.counter_slot)}, i64 {2 * number}"
-        )
-        total = w.value(f"load volatile i64, ptr {cell}, align 8")
-        changed = w.value(f"{'sub' if start else 'add'} i64 {total}, {now}")
-        w.do(f"store volatile i64 {changed}, ptr {cell}, align 8")
+        now = w.emit("call", I64, (), "i64 @llvm.readcyclecounter")
+        counters = w.named(self.base(self.table.counter_slot), PTR)
+        cell = w.address(counters, I64, 2 * number)
+        total = w.emit("load volatile", I64, (cell,), ", align 8")
+        changed = w.emit("sub" if start else "add", I64, (total, now))
+        w.effect("store volatile", (changed, cell), ", align 8")
         if not start:
-            count = w.value(f"getelementptr inbounds i64, ptr {cell}, i64 1")
-            calls = w.value(f"load volatile i64, ptr {count}, align 8")
-            w.do(
-                f"store volatile i64 {w.value(f'add i64 {calls}, ' + w.value(f'zext i1 {counted} to i64'))}, ptr {count}, align 8"
-            )
+            count = w.address(cell, I64, 1)
+            calls = w.emit("load volatile", I64, (count,), ", align 8")
+            one = w.convert("zext", w.named(counted, I1), "i64")
+            w.effect("store volatile", (w.emit("add", I64, (calls, one)), count), ", align 8")

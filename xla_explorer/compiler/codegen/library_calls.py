@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.types import I32, I64, PTR, type_named
 from xla_explorer.compiler.codegen.kernels.guards import base_position
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
 from xla_explorer.compiler.codegen.kernels.products.dot_geometry import (
@@ -173,23 +174,18 @@ def _gemm(
     accumulate: bool,
 ) -> None:
     """Emit C = A B (+ C) by GEMM; C is rows x columns; pointers with leading dimensions."""
-    routine, t = _ROUTINES[element_type]
-    w.declare_routine(
-        routine, f"i32, i32, i32, i32, i32, i32, {t}, ptr, i32, ptr, i32, {t}, ptr, i32"
-    )
-    one, beta = float_constant(1.0, t), float_constant(1.0 if accumulate else 0.0, t)
-    rows = sizes[0] if isinstance(sizes[0], int) else w.value(f"trunc i64 {sizes[0]} to i32")
+    routine, name = _ROUTINES[element_type]
+    t = type_named(name)
+    one, beta = w.number(1.0, t), w.number(1.0 if accumulate else 0.0, t)
+    rows = sizes[0] if isinstance(sizes[0], int) else w.cast("trunc", sizes[0], I64, I32)
     flags = [112 if flag else 111 for flag in transposed]
-    w.do(
-        f"call void @{routine}(i32 101, i32 {flags[0]}, i32 {flags[1]}, i32 {rows}, i32 {sizes[1]}, i32 {sizes[2]}, {t} {one}, "
-        f"ptr {a[0]}, i32 {a[1]}, ptr {b[0]}, i32 {b[1]}, {t} {beta}, ptr {c[0]}, i32 {c[1]})"
-    )
+    numbers = [w.named(n, I32) for n in (101, *flags, rows, *sizes[1:])]
+    left, right, result = [(w.named(p, PTR), w.named(n, I32)) for p, n in (a, b, c)]
+    w.call_routine(routine, *numbers, one, *left, *right, beta, *result)
 
 
 def _at(w: FunctionWriter, array: ArrayInMemory, element_type: str, offset: str | int) -> str:
-    return w.value(
-        f"getelementptr inbounds {_ROUTINES[element_type][1]}, ptr {array.pointer}, i64 {offset}"
-    )
+    return w.element_at(array.pointer, _ROUTINES[element_type][1], offset)
 
 
 def write_library_dot(
@@ -390,7 +386,7 @@ def _write_window_gemms(context: KernelContext, i: HloInstruction) -> None:
         features = _weights_of(i).features
         with w.loop(out_dims[x_out], stem="clear") as x, w.loop(features, stem="clear") as j:
             at = w.add(w.add(row, w.mul(x, i.shape.strides[x_out])), j)
-            w.do(f"store {t} {zero}, ptr {_at(w, c, name, at)}")
+            w.write(zero, _at(w, c, name, at), t)
         with ExitStack() as loops:
             window = [loops.enter_context(w.loop(r.size, stem="window")) for r in rules[:-1]]
             conditions: list[str] = []

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import math
 
+from xla_explorer.compiler.codegen.ir.types import I32, I64, PTR, type_named
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
-from xla_explorer.compiler.codegen.llvm_types import float_constant, register_type, scalar_constant
+from xla_explorer.compiler.codegen.llvm_types import register_type, scalar_constant
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -80,7 +81,6 @@ def write_cholesky(i: HloInstruction, target: Target, slots: tuple[int, ...]) ->
     source, output = context.arrays[i.operands[0]], context.outputs[0]
     size, lower, element_type = i.shape.dimensions[-1], i.attribute("lower"), i.shape.element_type
     routine = f"{_LETTERS[element_type.name]}potrf_"
-    w.declare_routine(routine, "ptr, ptr, ptr, ptr, ptr, i64")
     which, order, status = w.stack_slot("i8"), w.stack_slot("i32"), w.stack_slot("i32")
     zero = scalar_constant(0, element_type)
     failure = scalar_constant(float("nan"), element_type)
@@ -94,16 +94,15 @@ def write_cholesky(i: HloInstruction, target: Target, slots: tuple[int, ...]) ->
         if size > 1:
             with w.loop(size, 1, stem="row") as below, w.loop(below, stem="clear") as left:
                 output.store(w, (*batch, left, below) if lower else (*batch, below, left), zero)
-        w.do(f"store i8 {_UPPER_CHARACTER if lower else _LOWER_CHARACTER}, ptr {which}")
-        w.do(f"store i32 {size}, ptr {order}")
-        w.do(f"store i32 0, ptr {status}")
+        w.write(_UPPER_CHARACTER if lower else _LOWER_CHARACTER, which, "i8")
+        w.write(size, order, "i32")
+        w.write(0, status, "i32")
         matrix = _matrix(
             context, output.pointer, w.linear((*batch, 0, 0), i.shape.strides), element_type.bytes
         )
-        w.do(
-            f"call void @{routine}(ptr {which}, ptr {order}, ptr {matrix}, ptr {order}, ptr {status}, i64 1)"
-        )
-        failed = w.value(f"icmp ne i32 {w.value(f'load i32, ptr {status}')}, 0")
+        pointers = [w.named(p, PTR) for p in (which, order, matrix, order, status)]
+        w.call_routine(routine, *pointers, w.number(1, I64))
+        failed = w.test("ne", w.read(status, "i32"), 0, I32)
         with w.where(failed), w.loop(size, stem="row") as row, w.loop(size, stem="fill") as column:
             output.store(w, (*batch, row, column), failure)
     return context.finish(slots)
@@ -118,16 +117,11 @@ def write_triangular_solve(i: HloInstruction, target: Target, slots: tuple[int, 
     output, element_type = context.outputs[0], i.shape.element_type
     t = register_type(element_type)
     routine = f"cblas_{_LETTERS[element_type.name]}trsm"
-    alpha_type = "ptr" if element_type.is_complex else t
-    w.declare_routine(
-        routine, f"i32, i32, i32, i32, i32, i32, i32, {alpha_type}, ptr, i32, ptr, i32"
-    )
-    alpha = float_constant(1.0, t)
+    alpha = w.number(1.0, type_named(t))
     if element_type.is_complex:
-        slot = w.stack_slot(t, 2)
-        w.do(f"store {t} {alpha}, ptr {slot}")
-        imaginary = w.value(f"getelementptr inbounds {t}, ptr {slot}, i64 1")
-        w.do(f"store {t} {float_constant(0.0, t)}, ptr {imaginary}")
+        slot = w.named(w.stack_slot(t, 2), PTR)
+        w.store(alpha, slot)
+        w.store(w.number(0.0, alpha.type), w.address(slot, alpha.type, 1))
         alpha = slot
     if context.arrays[b].pointer != output.pointer:
         with context.iterate([i.shape.element_count]) as (at,):
@@ -151,14 +145,14 @@ def write_triangular_solve(i: HloInstruction, target: Target, slots: tuple[int, 
         right = _matrix(
             context, output.pointer, w.linear((*batch, 0, 0), i.shape.strides), element_type.bytes
         )
-        w.do(
-            f"call void @{routine}(i32 {_ROW_MAJOR}, i32 {side}, i32 {triangle}, i32 {transposed}, i32 {diagonal}, "
-            f"i32 {rows}, i32 {columns}, "
-            f"{alpha_type} {alpha}, ptr {matrix}, i32 {a.shape.dimensions[-1]}, ptr {right}, i32 {columns})"
-        )
+        flags = [w.number(n, I32) for n in (_ROW_MAJOR, side, triangle, transposed, diagonal)]
+        left = (w.named(matrix, PTR), w.number(a.shape.dimensions[-1], I32))
+        sizes = (w.number(rows, I32), w.number(columns, I32))
+        result = (w.named(right, PTR), sizes[1])
+        w.call_routine(routine, *flags, *sizes, alpha, *left, *result)
     return context.finish(slots)
 
 
 def _matrix(context: KernelContext, pointer: str, offset: str | int, size: int) -> str:
     w = context.writer
-    return w.value(f"getelementptr inbounds i8, ptr {pointer}, i64 {w.mul(offset, size)}")
+    return w.element_at(pointer, "i8", w.mul(offset, size))

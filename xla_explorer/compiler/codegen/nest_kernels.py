@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
-from xla_explorer.compiler.codegen.ir.records import has_loop
+from xla_explorer.compiler.codegen.ir.records import Body, Label, Return, has_loop
 from xla_explorer.compiler.codegen.lowering.body import body_in_blocks
 from xla_explorer.compiler.codegen.lowering.features import features_of
 from xla_explorer.compiler.codegen.lowering.lower import lower
@@ -57,8 +57,7 @@ class NestCode(NamedTuple):
     """
 
     schedule: Schedule
-    lines: tuple[str, ...]
-    origins: tuple[int | None, ...]
+    body: Body
     declarations: tuple[str, ...]
     tasks: int
     optimization_level: OptimizationLevel
@@ -138,19 +137,16 @@ def nest_code(
     lowered = lower(schedule.nest, [f"%a{slot}" for slot in array_parameters(i, slots)], may_alias)
     if isinstance(lowered, Reason):
         return lowered
-    body = lower_records(body_in_blocks(lowered.builder), features_of(target, calls_math=False))
-    lines = body.lines()
-    texts = (*[text for text, _ in lines], "  ret void")
+    lines = lower_records(body_in_blocks(lowered.builder), features_of(target, calls_math=False))
     loops = has_loop(lowered.builder.records)
     chosen = loops and any(bound.kind is AxisKind.VECTOR for bound in schedule.nest.axes().values())
     optimization_level = OptimizationLevel.FINAL if chosen else OptimizationLevel.DEFAULT
-    origins = (*[origin for _, origin in lines], i.id)
+    body = Body([Label("entry", i.id), *lines.records, Return(None, i.id)])
     lowered.builder.release()
     return NestCode(
         schedule,
-        texts,
-        origins,
-        tuple(body.declarations),
+        body,
+        tuple(lines.declarations),
         schedule.nest.tasks,
         optimization_level,
         lowered.scratch_bytes,

@@ -98,8 +98,7 @@ class _NamedKernel:
         return LlvmFunction(
             self.function,
             tuple(parameters),
-            ("entry:", *made.lines),
-            (instruction, *made.origins),
+            made.body,
             instruction,
             linkage=linkage,
             attributes=(ALWAYS_INLINE if inlined else "noinline", "nounwind"),
@@ -195,9 +194,9 @@ class ProgramKernels:
         tiny = (
             all(place.size <= TINY_BYTES for place in places)
             and kind == "kernel"
-            and len(made.lines) < TINY_LINES
+            and len(made.body) <= TINY_LINES
         )
-        key = (made.lines, made.globals, made.parameters, made.tasks, overlap, tiny)
+        key = (made.body, made.globals, made.parameters, made.tasks, overlap, tiny)
         function = self._known.get(key)
         if function is None:
             function = self._known[key] = self._prefix + self.fresh_name(identifier(i.name))
@@ -209,7 +208,7 @@ class ProgramKernels:
                 and not (tiny or made.math)
             ):
                 self._waiting.append(self._kernels[-1])
-                if sum([len(kernel.made.lines) for kernel in self._waiting]) >= MODULE_LINES:
+                if sum([len(kernel.made.body) for kernel in self._waiting]) >= MODULE_LINES:
                     self._finished(_module_of(self._waiting))
                     self._waiting = []
         return PreparedKernel(function, made, unique)

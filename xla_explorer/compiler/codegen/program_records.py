@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.ir.llvm_module import LlvmModule
-from xla_explorer.compiler.codegen.ir.llvm_text import module_lines, module_text
+from xla_explorer.compiler.codegen.ir.llvm_text import module_text
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import Literal
@@ -100,7 +100,7 @@ class HostProgram(NamedTuple):
     @property
     def line_count(self) -> int:
         """Lines of the module's text."""
-        return len(module_lines(self.module)[0])
+        return self.module.line_count
 
 
 class ArgumentTable(NamedTuple):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
+from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
 from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction
+from xla_explorer.compiler.codegen.ir.types import I64, PTR, Type
+from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.kernels import Kernel
 
 
@@ -34,23 +37,19 @@ def task_function(function: str, kernel: Kernel, origin: int) -> LlvmFunction:
     It loads the kernel's pointers from memory and adds the task's offset in scratch memory. In a
     kernel with phases, a number after the pointers is the first task of the phase.
     """
+    b = InOrderBuilder()
+    b.origin = origin
     count = kernel.parameters + len(kernel.constant_data) + (kernel.scratch_bytes > 0)
-    lines = _loaded_pointers(range(count))
-    arguments = [f"ptr %p{k}" for k in range(count)]
-    number = "%task"
+    pointers = [_loaded(b, "%p", k, PTR) for k in range(count)]
+    task = b.named("%task", I64)
     if kernel.phases:
-        number = "%number"
-        lines.append(f"  %at{count} = getelementptr inbounds ptr, ptr %context, i64 {count}")
-        lines += [
-            f"  %first = load i64, ptr %at{count}, align 8",
-            "  %number = add i64 %task, %first",
-        ]
+        first = _loaded(b, "%first", count, I64)
+        task = b.define("%number", "add", I64, (task, first))
     elif kernel.scratch_bytes:
-        lines.append(f"  %offset = mul i64 %task, {scratch_of_task(kernel)}")
-        lines.append(f"  %own = getelementptr inbounds i8, ptr %p{count - 1}, i64 %offset")
-        arguments[-1] = "ptr %own"
-    lines.append(f"  call void @{function}({', '.join([*arguments, f'i64 {number}'])})")
-    return _called_by_the_pool(task_name(function), lines, [function], origin)
+        offset = b.define("%offset", "mul", I64, (task, b.named(scratch_of_task(kernel), I64)))
+        pointers[-1] = b.define("%own", "getelementptr", PTR, (pointers[-1], offset), "inbounds i8")
+    b.call(function, *pointers, task)
+    return _called_by_the_pool(task_name(function), b, [function])
 
 
 def task_name(function: str) -> str:
@@ -63,31 +62,28 @@ def chain_function(name: str, calls: Sequence[tuple[str, Sequence[int]]]) -> Llv
 
     calls: (kernel, the numbers of its pointers in the context).
     """
-    lines = _loaded_pointers(sorted({k for _, numbers in calls for k in numbers}))
+    b = InOrderBuilder()
+    task = b.named("%task", I64)
+    used = sorted({k for _, numbers in calls for k in numbers})
+    pointers = {k: _loaded(b, "%p", k, PTR) for k in used}
     for function, numbers in calls:
-        lines.append(
-            f"  call void @{function}({', '.join([*[f'ptr %p{k}' for k in numbers], 'i64 %task'])})"
-        )
-    return _called_by_the_pool(name, lines, [function for function, _ in calls], None)
+        b.call(function, *[pointers[k] for k in numbers], task)
+    return _called_by_the_pool(name, b, [function for function, _ in calls])
 
 
-def _loaded_pointers(numbers: Iterable[int]) -> list[str]:
-    lines = ["entry:"]
-    for k in numbers:
-        lines.append(f"  %at{k} = getelementptr inbounds ptr, ptr %context, i64 {k}")
-        lines.append(f"  %p{k} = load ptr, ptr %at{k}, align 8")
-    return lines
+def _loaded(b: InOrderBuilder, name: str, k: int, t: Type) -> Value:
+    """Load element k of the context; a pointer has its number in its name."""
+    context, at = b.named("%context", PTR), b.named(k, I64)
+    address = b.define(f"%at{k}", "getelementptr", PTR, (context, at), "inbounds ptr")
+    return b.define(f"{name}{k}" if t is PTR else name, "load", t, (address,), ", align 8")
 
 
-def _called_by_the_pool(
-    name: str, lines: list[str], callees: Sequence[str], origin: int | None
-) -> LlvmFunction:
-    lines.append("  ret void")
+def _called_by_the_pool(name: str, b: InOrderBuilder, callees: Sequence[str]) -> LlvmFunction:
+    b.return_()
     return LlvmFunction(
         name,
         ("ptr %context", "i64 %task"),
-        tuple(lines),
-        (origin,) * len(lines),
-        origin,
+        b.body(b.origin),
+        b.origin,
         callees=tuple(callees),
     )

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction
+from xla_explorer.compiler.codegen.ir.llvm_text import function_text
 from xla_explorer.compiler.codegen.ir.types import I1, I8, I32, I64, PTR, Type
 from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.pjrt.layouts import FUNCTIONS
@@ -91,36 +93,35 @@ class NativeFunction:
 
     def atomic(self, operation: str, address: Value, value: Value | int) -> Value:
         """Emit an atomic `add`, `sub` or `xchg`, and return the old value."""
-        return self.writer.named(
-            self.writer.value(f"atomicrmw {operation} ptr {address}, i64 {value} acq_rel"), I64
-        )
+        operands = (address, self.writer.operand(value, I64))
+        return self.writer.emit(f"atomicrmw {operation}", I64, operands, " acq_rel")
 
     def exchange(
         self, address: Value, expected: Value | int, value: Value | int
     ) -> tuple[Value, Value]:
         """Compare and exchange a word; return its old value, and whether it was exchanged."""
         w = self.writer
-        pair = w.value(f"cmpxchg ptr {address}, i64 {expected}, i64 {value} acq_rel acquire")
-        before, done = [w.value(f"extractvalue {{i64, i1}} {pair}, {k}") for k in (0, 1)]
-        return w.named(before, I64), w.named(done, I1)
+        operands = (address, w.operand(expected, I64), w.operand(value, I64))
+        pair = w.emit("cmpxchg", Type("{ i64, i1 }"), operands, " acq_rel acquire")
+        before = w.emit("extractvalue", I64, (pair,), ", 0")
+        return before, w.emit("extractvalue", I1, (pair,), ", 1")
 
     def atomic_load(self, address: Value) -> Value:
         """Load a word that other threads may change meanwhile."""
-        return self.writer.named(
-            self.writer.value(f"load atomic i64, ptr {address} acquire, align 8"), I64
-        )
+        return self.writer.emit("load atomic", I64, (address,), " acquire, align 8")
 
     def atomic_store(self, address: Value, value: Value | int) -> None:
         """Store a word that other threads may read meanwhile."""
-        self.writer.do(f"store atomic i64 {value}, ptr {address} release, align 8")
+        stored = self.writer.operand(value, I64)
+        self.writer.effect("store atomic", (stored, address), " release, align 8")
 
     def as_integer(self, pointer: Value) -> Value:
         """Return an address as an i64."""
-        return self.writer.named(self.writer.value(f"ptrtoint ptr {pointer} to i64"), I64)
+        return self.writer.convert("ptrtoint", pointer, "i64")
 
     def as_pointer(self, number: Value) -> Value:
         """Return an i64 as an address."""
-        return self.writer.named(self.writer.value(f"inttoptr i64 {number} to ptr"), PTR)
+        return self.writer.convert("inttoptr", number, "ptr")
 
     def global_address(self, name: str) -> Value:
         """Return the address of a global of the module."""
@@ -128,17 +129,16 @@ class NativeFunction:
 
     def call_pointer(self, function: Value, result: Type | None, *operands: Value) -> Value | None:
         """Call a function by its address."""
-        text = f"call {result or 'void'} {function}({', '.join([f'{o.type} {o.name}' for o in operands])})"
         if result is None:
-            self.writer.do(text)
+            self.writer.effect("call", operands, f"void {function}")
             return None
-        return self.writer.named(self.writer.value(text), result)
+        return self.writer.emit("call", result, operands, f"{result} {function}")
 
     # -- control -----------------------------------------------------------------------------------
     def give(self, value: Value | int | None = None) -> None:
         """Emit a return; None: null, or nothing if the function has no result."""
         if self.result is None:
-            self.writer.do("ret void")
+            self.writer.return_()
         else:
             returned = (
                 self.null
@@ -147,7 +147,7 @@ class NativeFunction:
                 if isinstance(value, int)
                 else value
             )
-            self.writer.do(f"ret {self.result} {returned}")
+            self.writer.return_(returned)
         self._ended = True
 
     @contextmanager
@@ -184,18 +184,19 @@ class NativeFunction:
         w.branch_if(until[0].name, end, again)
         w.start_block(end)
 
-    def text(self) -> str:
-        """Return the definition as LLVM IR."""
-        lines, _ = self.writer.body_lines()
-        head = f"define {'internal ' if self.internal else ''}{self.result or 'void'} @{self.name}"
-        return (
-            f"{head}({', '.join([f'{p.type} {p}' for p in self.parameters])}) nounwind {{\nentry:\n"
-            + "\n".join(lines)
-            + "\n}\n"
+    def definition(self) -> LlvmFunction:
+        """Return the finished function."""
+        return LlvmFunction(
+            self.name,
+            tuple([f"{p.type} {p}" for p in self.parameters]),
+            self.writer.body(),
+            result=str(self.result or "void"),
+            linkage="internal" if self.internal else "",
         )
 
 
 def module_text(functions: Sequence[NativeFunction], header: str) -> str:
     """Return a module: the header (globals and external declarations), then the functions."""
     declarations = dict.fromkeys([d for f in functions for d in f.writer.declarations])
-    return "\n".join([header, *declarations, *[f.text() for f in functions]])
+    definitions = [function_text(f.definition()) for f in functions]
+    return "\n".join([header, *declarations, *definitions])

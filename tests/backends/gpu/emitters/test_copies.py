@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from tests.backends.gpu.emitters.emitter_runner import check
+from tests.support.llvm_bodies import text_of_body
 from xla_explorer.backends.gpu.architecture import gpu_architecture
 from xla_explorer.backends.gpu.emitters import write_gpu_kernels
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
@@ -82,6 +83,6 @@ ENTRY e { x = f32[4000,64] parameter(0) u = f32[3000,64] parameter(1) i = s32[] 
         nest
     )
     emitted = write_gpu_kernels(root, gpu_architecture("sm_80"), (0, 1, 2, 3, 0))
-    assert emitted.emitter == "vector-loop" and "store <4 x float>" in "".join(
-        emitted.kernels[0].kernel.lines
+    assert emitted.emitter == "vector-loop" and "store <4 x float>" in text_of_body(
+        emitted.kernels[0].kernel.body
     )

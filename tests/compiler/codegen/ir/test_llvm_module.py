@@ -8,13 +8,20 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
+from tests.support.llvm_bodies import text_of_body
 from xla_explorer.backends.llvm.debug_lines import with_debug_lines
+from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
 from xla_explorer.compiler.codegen.ir.llvm_module import (
     LlvmFunction,
     LlvmModule,
     reached_functions,
 )
-from xla_explorer.compiler.codegen.ir.llvm_text import function_text, module_lines, module_text
+from xla_explorer.compiler.codegen.ir.llvm_text import (
+    function_text,
+    module_lines,
+    module_text,
+    text_with_origins,
+)
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 
 TABLE = ", ".join(map(str, np.arange(64)))
@@ -70,7 +77,7 @@ def test_functions_state_all_that_their_bodies_name(options: dict[str, object]) 
             for line in (*function.globals, *function.declarations)
             for name in _NAMED.findall(line)[:1]
         }
-        named = {name for line in function.lines for name in _NAMED.findall(line)}
+        named = set(_NAMED.findall(text_of_body(function.body)))
         assert named <= {*stated, *function.callees}, function.name
         assert set(function.globals) <= set(module.globals)
         assert set(function.declarations) <= set(module.declarations)
@@ -78,10 +85,13 @@ def test_functions_state_all_that_their_bodies_name(options: dict[str, object]) 
 
 
 def _function(name: str, *callees: str, **fields: object) -> LlvmFunction:
-    calls = [f"  call void @{callee}()" for callee in callees]
-    lines = ("entry:", *calls, "  ret void")
-    origins = (None, *range(len(callees)), None)
-    return LlvmFunction(name, (), lines, origins, callees=callees, **fields)  # type: ignore[arg-type]
+    b = InOrderBuilder()
+    for number, callee in enumerate(callees):
+        b.origin = number
+        b.call(callee)
+    b.origin = None
+    b.return_()
+    return LlvmFunction(name, (), b.body(), callees=callees, **fields)  # type: ignore[arg-type]
 
 
 def test_sections_are_printed_in_order() -> None:
@@ -94,8 +104,8 @@ def test_sections_are_printed_in_order() -> None:
         ("attributes #0 = { nounwind }",),
         support=("; last",),
     )
-    lines, origins = module_lines(module)
-    assert "\n".join(lines) + "\n" == module_text(module)
+    lines, (text, origins) = module_lines(module), text_with_origins(module)
+    assert "\n".join(lines) + "\n" == module_text(module) == text
     assert lines == [
         "head",
         "@c = constant i8 0",
@@ -138,12 +148,8 @@ def test_operations_have_the_locations_of_their_instructions() -> None:
     found = with_debug_lines(LlvmModule((_function("f", "math", "math", origin=7), math)))
     f, unchanged = found.functions
     assert unchanged == math and "!dbg !100004 {" in function_text(f)
-    assert [re.sub(r".*!", "", line) for line in f.lines] == [
-        "entry:",
-        "100005",
-        "100006",
-        "100006",
-    ]
+    assert f.locations == (0, 100005, 100006, 100006)
+    assert "  ret void, !dbg !100006\n" in function_text(f)
     locations = "\n".join(found.metadata)
     assert '!100004 = distinct !DISubprogram(name: "f"' in locations
     assert "!100005 = !DILocation(line: 1, column: 1, scope: !100004)" in locations

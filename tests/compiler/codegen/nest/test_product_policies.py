@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
+from tests.support.llvm_bodies import text_of_body
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.llvm.target_machine import describe_target
 from xla_explorer.compiler.codegen.kernels.kernel import argument_slots
@@ -195,7 +196,7 @@ def test_lanes_that_no_packing_wrote_are_not_read():
     i = _dot("64,33", "12,33", "64,12", RIGHT_TRANSPOSED)
     found = nest_code(i, CPU, argument_slots(i))
     assert isinstance(found, NestCode) and "stage{%b,joo,scratch" in str(found.schedule)
-    assert any("call" in line and "llvm.masked.load.v16f32" in line for line in found.lines)
+    assert re.search(r"call .*llvm\.masked\.load\.v16f32", text_of_body(found.body))
 
 
 @pytest.mark.parametrize("rows", [5, 16, 20, 33])
@@ -272,7 +273,6 @@ def test_sums_of_several_loops_are_accumulated_in_one_tile():
 def test_what_is_copied_all_together_does_not_overflow_a_stack():
     i = _dot("128,2275", "426,2275", "128,426", RIGHT_TRANSPOSED)
     made = nest_code(i, CPU, argument_slots(i))
-    arrays = [
-        int(n) for line in made.lines for n in re.findall(r"= alloca \[(\d+) x float\]", line)
-    ]
+    text = text_of_body(made.body)
+    arrays = [int(n) for n in re.findall(r"= alloca \[(\d+) x float\]", text)]
     assert made.scratch_bytes and 4 * sum(arrays) <= MOST_SCRATCH

@@ -7,6 +7,7 @@ import pytest
 
 import xla_explorer as xe
 from tests.compiler.codegen.test_loop_vectorization import needs_fixed_width
+from tests.support.llvm_bodies import text_of_body
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.compiler.codegen import parallel_plan
 from xla_explorer.compiler.codegen.lowering.lower import Lowering
@@ -97,10 +98,9 @@ def test_shared_memory_is_not_read_before_its_turn() -> None:
         for overlap in (False, True)
     ]
     assert isinstance(apart, NestCode) and isinstance(together, NestCode)
-    loop = next(k for k, line in enumerate(together.lines) if line.startswith("loop"))
-    assert sum(
-        "= load float" in line for line in together.lines[loop:]
-    ) == 2 and "x float>" not in "".join(together.lines)
+    text = text_of_body(together.body)
+    loop = text.index("\nloop")
+    assert text.count("= load float", loop) == 2 and "x float>" not in text
 
 
 @pytest.mark.parametrize("in_place", [True, False])

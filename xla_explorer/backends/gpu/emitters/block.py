@@ -13,7 +13,7 @@ from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.ir.index_arithmetic import IndexingBuilder, W
 from xla_explorer.compiler.codegen.ir.types import I1, I32, I64, Type
-from xla_explorer.compiler.codegen.ir.values import Value
+from xla_explorer.compiler.codegen.ir.values import Pointer, Value
 from xla_explorer.compiler.codegen.kernels.accumulators import Elements
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.thread_number import launch_number
@@ -36,6 +36,7 @@ class BlockOfThreads(Generic[W]):
     def __init__(self, w: IndexingBuilder[W], threads: int, thread: W, number: W) -> None:
         self.w, self.threads = w, threads
         self.shared_bytes = 0
+        self._addresses: list[tuple[Value[Pointer], int]] = []  # with their offsets
         self.thread, self.number = thread, number
 
     @property
@@ -55,10 +56,10 @@ class BlockOfThreads(Generic[W]):
             2 if element_type.is_complex else 1,
         )
         first = self._reserved(parts * size)
-        addresses = [self.w.named(self._address(first + k * size), _SHARED) for k in range(parts)]
+        addresses = [self._address(first + k * size) for k in range(parts)]
         return Elements(self.w, element_type, addresses)
 
-    def shared_address(self, size: int) -> str:
+    def shared_address(self, size: int) -> Value[Pointer]:
         """Reserve bytes of shared memory, 16-byte aligned, and return their address.
 
         The address is a constant of LLVM IR.
@@ -71,10 +72,11 @@ class BlockOfThreads(Generic[W]):
         self.shared_bytes = offset + size
         return offset
 
-    def _address(self, offset: int) -> str:
-        return f"getelementptr inbounds (i8, {_SHARED} {self._name}, i64 {offset})"
-
-    _name = "@SHARED"  # replaced when the size is known
+    def _address(self, offset: int) -> Value[Pointer]:
+        """Return an address whose name is final once the size of the memory is known."""
+        address: Value[Pointer] = self.w.named(_address_in("@shared", offset), _SHARED)
+        self._addresses.append((address, offset))
+        return address
 
     def declare_shared(self, context: KernelContext) -> None:
         """Declare the shared memory, after the kernel's writer has all records."""
@@ -84,7 +86,8 @@ class BlockOfThreads(Generic[W]):
         context.define_variable(
             f"{name} = internal addrspace(3) global [{self.shared_bytes} x i8] undef, align 16"
         )
-        context.writer.rename(self._name, name)
+        for address, offset in self._addresses:
+            address.name = _address_in(name, offset)
 
     def barrier(self) -> None:
         """Synchronise all threads of the block and make their writes visible."""
@@ -205,6 +208,11 @@ class Block(BlockOfThreads[str]):
             else self.w.convert("trunc", self.w.named(lane, I64), "i32")
         )
         return self._each_moved(values, "idx", number, WARP - 1)
+
+
+def _address_in(name: str, offset: int) -> str:
+    """Return an address in a variable of shared memory."""
+    return f"getelementptr inbounds (i8, {_SHARED} {name}, i64 {offset})"
 
 
 def both(w: FunctionWriter, a: str | None, b: str | None) -> str | None:

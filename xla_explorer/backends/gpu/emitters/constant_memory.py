@@ -9,7 +9,7 @@ keeps large constants as global symbols (xla/service/gpu/ir_emission_utils.cc).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -17,8 +17,7 @@ import numpy as np
 
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import GpuKernel
 from xla_explorer.backends.gpu.emitters.uniformity import UniformityAnalysis
-from xla_explorer.compiler.codegen.ir.llvm_text import line_of
-from xla_explorer.compiler.codegen.ir.records import Instruction, OneRecord, Phi
+from xla_explorer.compiler.codegen.ir.records import Body, Instruction, Phi
 from xla_explorer.compiler.codegen.ir.types import Type
 from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.foundation.reason import Reason, refuse
@@ -38,16 +37,16 @@ class _Uses:
     function.
     """
 
-    def __init__(self, records: Sequence[OneRecord], parameter: str) -> None:
+    def __init__(self, body: Body, parameter: str) -> None:
         self.addresses: dict[int, Instruction] = {}
         self.loads: dict[int, Instruction] = {}
         self.all = 0
         pointers: set[str] = set()
-        for place, record in enumerate(records):
-            if isinstance(record, str):
+        for place, record in enumerate(body):
+            if not isinstance(record, (Instruction, Phi)):
                 continue
             operands = (
-                [str(x) for x, _ in record.incoming]
+                [x.name for x, _ in record.incoming]
                 if isinstance(record, Phi)
                 else [o.name for o in record.operands]
             )
@@ -115,11 +114,11 @@ class ConstantBank:
         values: UniformityAnalysis | None = None
         placements = []
         for parameter, constant in constants.items():
-            uses = _Uses(made.records, f"%a{parameter}")
+            uses = _Uses(made.kernel.body, f"%a{parameter}")
             if not uses.all or not constant.shape.rank:
                 continue
             values = values or UniformityAnalysis(
-                made.records, made.launch.blocks, made.launch.threads_per_block
+                made.kernel.body, made.launch.blocks, made.launch.threads_per_block
             )
             placement = self._placement_of(constant, uses, values, overrides.get(constant, ""))
             placements.append(placement)
@@ -193,7 +192,7 @@ def _data(constant: HloInstruction) -> bytes:
 
 def _moved(made: GpuKernel, constant: HloInstruction, uses: _Uses) -> GpuKernel:
     symbol, data = _symbol(constant), _data(constant)
-    lines, records = list(made.kernel.lines), list(made.records)
+    records = list(made.kernel.body)
     pointers: dict[str, Value] = {}
     for place, record in sorted({**uses.addresses, **uses.loads}.items()):
         if place in uses.addresses:
@@ -207,8 +206,7 @@ def _moved(made: GpuKernel, constant: HloInstruction, uses: _Uses) -> GpuKernel:
         else:
             record = record._replace(operands=(pointers[record.operands[0].name],))
         records[place] = record
-        lines[place] = line_of(record)
     text = "".join([f"\\{byte:02X}" for byte in data])
     declaration = f'{symbol} = private unnamed_addr addrspace(4) constant [{len(data)} x i8] c"{text}", align 16'
-    kernel = made.kernel._replace(lines=tuple(lines), globals=(*made.kernel.globals, declaration))
-    return made._replace(kernel=kernel, records=tuple(records))
+    kernel = made.kernel._replace(body=Body(records), globals=(*made.kernel.globals, declaration))
+    return made._replace(kernel=kernel)

@@ -9,7 +9,6 @@ from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.ir.builder import Builder
-from xla_explorer.compiler.codegen.ir.records import OneRecord
 from xla_explorer.compiler.codegen.ir.types import I8, type_named
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
@@ -43,12 +42,11 @@ class GpuKernel(NamedTuple):
     """A printed kernel.
 
     launch to many_registers: see `KernelDescriptor`. emitter: its name. scratch: the last pointer
-    is scratch memory. inside: kernels that it calls (see `function_in_a_block`). records: one of
-    each of the kernel's lines, until the kernel is in a module.
+    is scratch memory. inside: kernels that it calls (see `function_in_a_block`).
 
     `KernelModule.add` sets the name of the PTX entry, the id of the first instruction that the
-    kernel was written for, may_overlap: some arguments may alias, so that parameters are not
-    `noalias`, and in_a_block: lines of a function of a single-block kernel that differ, by number.
+    kernel was written for, and may_overlap: some arguments may alias, so that parameters are not
+    `noalias`.
     """
 
     kernel: Kernel
@@ -61,11 +59,9 @@ class GpuKernel(NamedTuple):
     emitter: str = "loop"
     scratch: bool = False
     inside: tuple[GpuKernel, ...] = ()
-    records: tuple[OneRecord, ...] = ()
     name: str = ""
     instruction: int = -1
     may_overlap: bool = False
-    in_a_block: tuple[tuple[int, str], ...] = ()
 
 
 class OperationDescriptor(NamedTuple):

@@ -159,7 +159,7 @@ def write_gpu_kernels(
     steps = [DeviceMathStep(overrides.math)] if is_known else []
     kernel = context.finish(slots, steps)
     launch = launch_dimensions(kernel.threads, architecture)
-    one = GpuKernel(kernel, launch, records=tuple(context.writer.body_records()))
+    one = GpuKernel(kernel, launch)
     used = steps[0].used if steps else ()
     return EmittedKernels((one,), "loop", 0, tuple(refused), None, why_no_nest, used, forced)
 
@@ -180,8 +180,8 @@ def finished(
         used.update(dict.fromkeys([function for step in steps for function in step.used]))
         kernel = kernel._replace(threads=one.launch.threads, parameters=kernel.parameters + scratch)
         facts = {**one._asdict(), "emitter": descriptor.emitter, "scratch": scratch}
-        records = tuple(facts.pop("context").writer.body_records())
-        kernels.append(GpuKernel(kernel=kernel, records=records, **facts))
+        del facts["context"]
+        kernels.append(GpuKernel(kernel=kernel, **facts))
     made = EmittedKernels(
         tuple(kernels),
         descriptor.emitter,

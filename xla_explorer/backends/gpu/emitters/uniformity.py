@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.backends.gpu.emitters.block import WARP
-from xla_explorer.compiler.codegen.ir.records import Instruction, OneRecord, Phi
+from xla_explorer.compiler.codegen.ir.records import Instruction, Line, Phi
 from xla_explorer.compiler.codegen.ir.values import Value
 
 Lanes = np.ndarray[Any, np.dtype[np.int64]]
@@ -48,12 +48,10 @@ _DIVISIONS = ("udiv", "sdiv", "urem", "srem")
 class UniformityAnalysis:
     """Values of a kernel's SSA names, by warp. blocks, threads_per_block: of its launch."""
 
-    def __init__(self, records: Iterable[OneRecord], blocks: int, threads_per_block: int) -> None:
+    def __init__(self, records: Iterable[Line], blocks: int, threads_per_block: int) -> None:
         self._definitions: dict[str, Instruction | Phi] = {}
         for record in records:
-            if isinstance(record, Phi):
-                self._definitions[record.name] = record
-            elif isinstance(record, Instruction) and record.result is not None:
+            if isinstance(record, (Instruction, Phi)) and record.result is not None:
                 self._definitions[record.result.name] = record
         warps = max(blocks * threads_per_block // WARP, 1)
         chosen = sorted({warps * k // _SAMPLES for k in range(_SAMPLES)})

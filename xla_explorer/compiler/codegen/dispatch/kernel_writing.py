@@ -89,8 +89,7 @@ def nest_kernel(
         return code
     metadata = metadata_of(code.schedule.nest)
     return Kernel(
-        code.lines,
-        code.origins,
+        code.body,
         max(slots, default=-1) + 1,
         slots,
         code.declarations,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
+from xla_explorer.compiler.codegen.ir.records import Body
 
 ALWAYS_INLINE = "alwaysinline"
 
@@ -17,18 +18,17 @@ ALWAYS_INLINE = "alwaysinline"
 class LlvmFunction(NamedTuple):
     """A function definition.
 
-    parameters: with types and attributes. lines, origins: the body between the braces, and the HLO
-    instruction of each line. origin: of the header. linkage: empty for external. attributes: names
-    of attributes and attribute groups. globals, declarations: the module's definitions and
-    declarations that the body needs. callees: functions of the module that it calls or takes the
-    address of. has_loop: the body has a loop. debug: metadata of the header; empty without debug
-    information. is_spaced: an empty line follows.
+    parameters: with types and attributes. origin: HLO instruction of the header. linkage: empty for
+    external. attributes: names of attributes and attribute groups. globals, declarations: the
+    module's definitions and declarations that the body needs. callees: functions of the module that
+    it calls or takes the address of. has_loop: the body has a loop. scope: number of its debug
+    information, 0 without. locations: number of the debug location of each record, 0 without; empty
+    without debug information. is_spaced: an empty line follows.
     """
 
     name: str
     parameters: tuple[str, ...]
-    lines: tuple[str, ...]
-    origins: tuple[int | None, ...]
+    body: Body
     origin: int | None = None
     result: str = "void"
     linkage: str = "internal"
@@ -39,7 +39,8 @@ class LlvmFunction(NamedTuple):
     declarations: tuple[str, ...] = ()
     callees: tuple[str, ...] = ()
     has_loop: bool = False
-    debug: str = ""
+    scope: int = 0
+    locations: tuple[int, ...] = ()
     is_spaced: bool = True
 
     @property
@@ -67,6 +68,11 @@ class LlvmModule:
     metadata: tuple[str, ...] = ("!0 = !{}",)
     support: tuple[str, ...] = ()
     is_whole: bool = False
+
+    @property
+    def line_count(self) -> int:
+        """Lines of the functions and of the definitions before them."""
+        return len(self.globals) + sum([len(function.body) + 2 for function in self.functions])
 
     def reached_from(self, name: str) -> LlvmModule:
         """Return the module with one function, made external, and those that it reaches."""

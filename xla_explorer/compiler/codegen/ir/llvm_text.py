@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction, LlvmModule
-from xla_explorer.compiler.codegen.ir.records import If, Instruction, Loop, OneRecord, Phi, Record
-from xla_explorer.compiler.codegen.ir.types import Type
-from xla_explorer.compiler.codegen.ir.values import Value
+from xla_explorer.compiler.codegen.ir.records import (
+    Body,
+    Branch,
+    If,
+    Instruction,
+    Jump,
+    Label,
+    Line,
+    Loop,
+    Phi,
+    RawLine,
+    Record,
+    Return,
+    Switch,
+)
+from xla_explorer.compiler.codegen.ir.types import I1, Type
+from xla_explorer.compiler.codegen.ir.values import Integer, Value
 
 Lines = list[tuple[str, "int | None"]]  # each with the HLO instruction it came from
 
@@ -69,7 +84,11 @@ def _math(i: Instruction) -> str:
 def _load(i: Instruction) -> str:
     assert i.result is not None
     (a,) = i.operands
-    return f"load {i.result.type.text}, {a.type.text} {a.name}{i.detail}"
+    return f"{i.op} {i.result.type.text}, {a.type.text} {a.name}{i.detail}"
+
+
+def _followed(i: Instruction) -> str:
+    return f"{i.op} {_typed(i.operands)}{i.detail}"
 
 
 _FORMS: dict[str, Callable[[Instruction], str]] = {
@@ -101,6 +120,8 @@ _FORMS: dict[str, Callable[[Instruction], str]] = {
             "sitofp",
             "bitcast",
             "ptrtoint",
+            "inttoptr",
+            "addrspacecast",
         ),
         _cast,
     ),
@@ -109,9 +130,11 @@ _FORMS: dict[str, Callable[[Instruction], str]] = {
     **dict.fromkeys(("fneg", "select", "insertelement", "extractelement", "freeze"), _all),
     "shufflevector": lambda i: f"shufflevector {_typed(i.operands)}, {i.detail}",
     "getelementptr": lambda i: f"getelementptr {i.detail}, {_typed(i.operands)}",
+    **dict.fromkeys(("extractvalue", "cmpxchg"), _followed),
+    **dict.fromkeys([f"atomicrmw {x}" for x in ("add", "sub", "xchg")], _followed),
     "alloca": lambda i: f"alloca {i.detail}",
-    "load": _load,
-    "store": lambda i: f"store {_typed(i.operands)}{i.detail}",
+    **dict.fromkeys(("load", "load volatile", "load atomic"), _load),
+    **dict.fromkeys(("store", "store volatile", "store atomic"), _followed),
     "math": _math,
     "masked-load": _masked_load,
     "masked-store": lambda i: f"masked-store {_typed(i.operands)}",
@@ -119,29 +142,59 @@ _FORMS: dict[str, Callable[[Instruction], str]] = {
 }
 
 
-def line_of(record: Instruction | Phi) -> str:
+def _instruction(r: Instruction) -> str:
+    result = r[0]
+    if result is None:
+        return f"  {_FORMS[r[1]](r)}"
+    return f"  {result.name} = {_FORMS[r[1]](r)}"
+
+
+def _phi(r: Phi) -> str:
+    incoming = ", ".join([f"[ {value.name}, %{label} ]" for value, label in r.incoming])
+    return f"  {r.result.name} = phi {r.result.type.text} {incoming}"
+
+
+def _branch(r: Branch) -> str:
+    return f"  br i1 {r.condition.name}, label %{r.then}, label %{r.otherwise}{r.mark}"
+
+
+def _switch(r: Switch) -> str:
+    t = r.value.type.text
+    cases = " ".join([f"{t} {k}, label %{label}" for k, label in enumerate(r.labels)])
+    return f"  switch {t} {r.value.name}, label %{r.default} [ {cases} ]"
+
+
+_LINES: dict[type[Line], Callable[[Any], str]] = {
+    Instruction: _instruction,
+    Phi: _phi,
+    Label: lambda r: f"{r.name}:",
+    Jump: lambda r: f"  br label %{r.label}{r.mark}",
+    Branch: _branch,
+    Switch: _switch,
+    Return: lambda r: "  ret void" if r.value is None else f"  ret {_typed((r.value,))}",
+    RawLine: lambda r: f"  {r.text}",
+}
+
+
+def record_line(record: Line) -> str:
     """Return a record as a line of LLVM IR."""
-    if isinstance(record, Instruction):
-        result = record[0]
-        return (
-            f"  {result.name} = {_FORMS[record[1]](record)}"
-            if result is not None
-            else f"  {_FORMS[record[1]](record)}"
-        )
-    incoming = ", ".join([f"[ {value}, %{label} ]" for value, label in record.incoming])
-    return f"  {record.name} = phi {record.type} {incoming}"
+    return _LINES[type(record)](record)
 
 
-def lines_of(records: Iterable[Record]) -> Lines:
-    """Return the lines of a function's records; loops and branches become blocks."""
-    return [(x if isinstance(x, str) else line_of(x), origin) for x, origin in flattened(records)]
+def record_lines(records: Iterable[Line]) -> list[str]:
+    """Return records as lines of LLVM IR."""
+    return [_LINES[type(record)](record) for record in records]
 
 
-def flattened(records: Iterable[Record]) -> list[tuple[OneRecord, int | None]]:
-    """Return records without structure, each with its HLO instruction.
+def body_lines(body: Body) -> list[str]:
+    """Return a body as lines of LLVM IR, printed once."""
+    if body.printed is None:
+        body.printed = record_lines(body.records)
+    return body.printed
 
-    Loops and branches become blocks.
-    """
+
+def flattened(records: Iterable[Record]) -> list[Line]:
+    """Return records without structure: loops and branches become blocks."""
     writer = _Blocks()
     writer.write(records)
     return writer.flat
@@ -149,14 +202,14 @@ def flattened(records: Iterable[Record]) -> list[tuple[OneRecord, int | None]]:
 
 class _Blocks:
     def __init__(self) -> None:
-        self.flat: list[tuple[OneRecord, int | None]] = []
+        self.flat: list[Line] = []
         self.block = "entry"
         self.count = 0
 
     def write(self, records: Iterable[Record]) -> None:
         for record in records:
             if isinstance(record, Instruction):
-                self.flat.append((record, record.origin))
+                self.flat.append(record)
             elif isinstance(record, Loop):
                 self._loop(record)
             else:
@@ -166,53 +219,46 @@ class _Blocks:
         self.count += 1
         return f"{stem}.{self.count}"
 
-    def _line(self, text: str) -> None:
-        self.flat.append((f"  {text}", None))
-
     def _start(self, label: str) -> None:
-        self.flat.append((f"{label}:", None))
+        self.flat.append(Label(label, None))
         self.block = label
 
     def _loop(self, r: Loop) -> None:
         label, end, before = self._label("loop"), self._label("loop.end"), self.block
-        following = f"{r.index}.next"
-        self._line(f"br label %{label}")
+        index = r.index
+        following: Value[Integer] = Value(index.builder, index.type, f"{index}.next", index.depth)
+        again: Value[Integer] = Value(index.builder, I1, f"{following}.again", index.depth)
+        step: Value[Integer] = Value(index.builder, index.type, str(r.step))
+        self.flat.append(Jump(label, "", None))
         self._start(label)
-        phis = [Phi(r.index.name, r.index.type, [(r.start, before)], None)]
-        phis += [
-            Phi(value.name, value.type, [(first, before)], None) for value, first, _ in r.carried
-        ]
-        self.flat += [(phi, None) for phi in phis]
+        phis = [Phi(index, [(r.start, before)], None)]
+        phis += [Phi(value, [(first, before)], None) for value, first, _ in r.carried]
+        self.flat += phis
         self.write(r.body)
-        afters: list[str | Value] = [following, *[after for _, _, after in r.carried]]
+        afters: list[Value] = [following, *[after for _, _, after in r.carried]]
         for phi, after in zip(phis, afters, strict=True):
             phi.incoming.append((after, self.block))
-        self._line(f"{following} = add nuw nsw {r.index.type} {r.index}, {r.step}")
-        self._line(f"{following}.again = icmp slt {r.index.type} {following}, {r.end}")
-        self._line(f"br i1 {following}.again, label %{label}, label %{end}")
+        self.flat.append(Instruction(following, "add", (index, step), "nuw nsw", None))
+        self.flat.append(Instruction(again, "icmp", (following, r.end), "slt", None))
+        self.flat.append(Branch(again, label, end, "", None))
         self._start(end)
 
     def _if(self, r: If) -> None:
         then, end, before = self._label("then"), self._label("then.end"), self.block
         other = self._label("else") if r.otherwise else end
-        self._line(f"br i1 {r.condition}, label %{then}, label %{other}")
+        self.flat.append(Branch(r.condition, then, other, "", None))
         self._start(then)
         self.write(r.body)
         last = self.block
-        self._line(f"br label %{end}")
+        self.flat.append(Jump(end, "", None))
         if r.otherwise:
             self._start(other)
             self.write(r.otherwise)
             before = self.block
-            self._line(f"br label %{end}")
+            self.flat.append(Jump(end, "", None))
         self._start(end)
         for value, x, y in r.results:
-            self.flat.append((Phi(value.name, value.type, [(x, last), (y, before)], None), None))
-
-
-def is_operation(line: str) -> bool:
-    """Return True for a line of a body that is an operation; labels are not indented."""
-    return line.startswith("  ")
+            self.flat.append(Phi(value, [(x, last), (y, before)], None))
 
 
 def _signature(function: LlvmFunction) -> str:
@@ -228,41 +274,61 @@ def _declaration(function: LlvmFunction) -> str:
     return f"declare {_signature(function)}"
 
 
-def function_lines(function: LlvmFunction) -> Lines:
+def _located_lines(function: LlvmFunction) -> list[str]:
+    """Return the lines of the body, with their debug locations."""
+    lines = body_lines(function.body)
+    if not function.locations:
+        return lines
+    return [
+        f"{line}, !dbg !{number}" if number else line
+        for line, number in zip(lines, function.locations, strict=True)
+    ]
+
+
+def _function_lines(function: LlvmFunction) -> list[str]:
     """Return the lines of a definition."""
     words = [word for word in (function.linkage, function.convention) if word]
-    debug = f" {function.debug}" if function.debug else ""
-    return [
-        (" ".join(["define", *words, f"{_signature(function)}{debug} {{"]), function.origin),
-        *zip(function.lines, function.origins, strict=True),
-        ("}", function.origin),
-        *([("", None)] if function.is_spaced else []),
-    ]
+    debug = f" !dbg !{function.scope}" if function.scope else ""
+    header = " ".join(["define", *words, f"{_signature(function)}{debug} {{"])
+    return [header, *_located_lines(function), "}", *([""] if function.is_spaced else [])]
+
+
+def _function_origins(function: LlvmFunction) -> list[int | None]:
+    """Return the HLO instruction of each line of a definition."""
+    body, own = [record.origin for record in function.body], function.origin
+    return [own, *body, own, *([None] if function.is_spaced else [])]
 
 
 def function_text(function: LlvmFunction) -> str:
     """Return a definition as text."""
-    return "\n".join([line for line, _ in function_lines(function)])
+    return "\n".join(_function_lines(function))
 
 
-def module_lines(module: LlvmModule) -> tuple[list[str], list[int | None]]:
-    """Return the lines of a module, and the HLO instruction of each line."""
-    lines: Lines = [(line, None) for line in (*module.head, *module.globals)]
-    for function in module.functions:
-        lines += function_lines(function)
+def module_lines(module: LlvmModule) -> list[str]:
+    """Return the lines of a module."""
     groups = [] if module.attribute_groups is None else [*module.attribute_groups, ""]
     declarations = [*map(_declaration, module.elsewhere), *module.declarations]
-    lines += [(line, None) for line in (*declarations, "", *groups, *module.metadata)]
-    lines += [(line, None) for line in module.support]
-    return [line for line, _ in lines], [origin for _, origin in lines]
+    return [
+        *module.head,
+        *module.globals,
+        *[line for function in module.functions for line in _function_lines(function)],
+        *declarations,
+        "",
+        *groups,
+        *module.metadata,
+        *module.support,
+    ]
 
 
 def text_with_origins(module: LlvmModule) -> tuple[str, list[int | None]]:
     """Return a module as text, and the HLO instruction of each line."""
-    lines, origins = module_lines(module)
-    return "\n".join(lines) + "\n", origins
+    lines = module_lines(module)
+    origins: list[int | None] = [None] * (len(module.head) + len(module.globals))
+    for function in module.functions:
+        origins += _function_origins(function)
+    return "\n".join(lines) + "\n", origins + [None] * (len(lines) - len(origins))
 
 
 def module_text(module: LlvmModule) -> str:
     """Return a module as text."""
-    return text_with_origins(module)[0]
+    return "\n".join(module_lines(module)) + "\n"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from xla_explorer.compiler.codegen.ir.index_arithmetic import IndexingBuilder
-from xla_explorer.compiler.codegen.ir.llvm_text import Lines, lines_of
+from xla_explorer.compiler.codegen.ir.llvm_text import flattened, record_lines
 from xla_explorer.compiler.codegen.ir.records import If, Instruction, Loop, Record
 from xla_explorer.compiler.codegen.ir.types import I64, PTR, Type
 from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Value
@@ -60,11 +60,7 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
 
     def lines(self) -> list[str]:
         """Return the body as LLVM IR."""
-        return [line for line, _ in self.lines_with_origins()]
-
-    def lines_with_origins(self) -> Lines:
-        """Return the body as LLVM IR, and the HLO instruction of each line."""
-        return lines_of(self.records)
+        return record_lines(flattened(self.records))
 
     def release(self) -> None:
         """Drop all records.

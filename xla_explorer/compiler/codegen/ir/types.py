@@ -15,6 +15,8 @@ class Type:
     format: HLO's name of a float that is stored as an integer (`bf16`, `f8e5m2`); its arithmetic
     and comparisons convert to f32 and back.
 
+    scalar may be a structure, such as `{ i64, i1 }`, whose bits are 0.
+
     is_float: LLVM has float arithmetic on the type (not on floats stored as integers). is_integer:
     an integer in HLO too. is_small: a float of 16 bits or fewer, which computes in f32. bits: width
     of a lane. suffix: its spelling in names of intrinsics.
@@ -58,7 +60,7 @@ class Type:
         self.is_float = scalar in _SUFFIX
         self.is_integer = scalar[0] == "i" and not format
         self.is_small = scalar == "half" or bool(format)
-        self.bits = _BITS.get(scalar) or int(scalar[1:])
+        self.bits = _BITS.get(scalar) or (int(scalar[1:]) if scalar[1:].isdigit() else 0)
         name = _SUFFIX.get(scalar, f"p{space}" if scalar == "ptr" else scalar)
         self.suffix = name if lanes == 1 else f"v{lanes}{name}"
         return self

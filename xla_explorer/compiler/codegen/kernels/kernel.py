@@ -10,8 +10,10 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.elemental import ElementalEmitter
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
-from xla_explorer.compiler.codegen.function_writer import FunctionWriter, metadata_definitions
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.marks import metadata_definitions
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
+from xla_explorer.compiler.codegen.ir.records import Body
 from xla_explorer.compiler.codegen.kernels.thread_number import thread_number
 from xla_explorer.compiler.codegen.kernels.work_partition import WorkPartition
 from xla_explorer.compiler.codegen.lowering.body import BodyStep, KernelBody
@@ -27,7 +29,6 @@ from xla_explorer.hlo.instruction import HloInstruction
 class Kernel(NamedTuple):
     """A finished kernel function, without its name.
 
-    lines: body between the braces. origins: for each line the id of its HLO instruction.
     parameters: number of pointer parameters. slots: for each operand leaf, then each output leaf,
     the number of its parameter; equal numbers are the same memory. threads: number of independent
     elements (GPU: threads to launch). globals: constants that the body uses. constant_data: of code
@@ -42,8 +43,7 @@ class Kernel(NamedTuple):
     whose address the backend supplies.
     """
 
-    lines: tuple[str, ...]
-    origins: tuple[int | None, ...]
+    body: Body
     parameters: int
     slots: tuple[int, ...]
     declarations: tuple[str, ...]
@@ -202,17 +202,13 @@ class KernelContext:
     def finish(self, slots: tuple[int, ...], steps: Iterable[BodyStep] = ()) -> Kernel:
         """Return the finished kernel. steps: those of a backend, after the lowering of records."""
         begin_kernel(self.instruction.id)
-        self.writer.do("ret void")
         w = self.writer
-        body = lower_records(
-            KernelBody(w.records, w.origins, w.declarations), features_of(self.target), steps
-        )
-        w.records, w.origins, w.declarations = body.records, body.origins, body.declarations
-        lines, origins = self.writer.body_lines()
+        w.return_()
+        body = lower_records(KernelBody(w.records, w.declarations), features_of(self.target), steps)
+        w.records, w.declarations = body.records, body.declarations
         self.globals.update(dict.fromkeys(metadata_definitions(self.writer.marks)))
         return Kernel(
-            tuple(lines),
-            tuple(origins),
+            self.writer.body(self.instruction.id),
             max(slots, default=-1) + 1,
             slots,
             tuple(body.declarations),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from xla_explorer.compiler.codegen.ir.llvm_text import Lines, flattened, line_of
-from xla_explorer.compiler.codegen.ir.records import Instruction, OneRecord
+from xla_explorer.compiler.codegen.ir.llvm_text import Lines, flattened, record_line
+from xla_explorer.compiler.codegen.ir.records import Instruction, Line
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.lowering.features import CodeFeatures
 
@@ -15,11 +15,10 @@ from xla_explorer.compiler.codegen.lowering.features import CodeFeatures
 class KernelBody:
     """Records in blocks.
 
-    origins: the HLO instruction of each record. declarations: of the intrinsics that they call.
+    declarations: of the intrinsics that they call.
     """
 
-    records: list[OneRecord]
-    origins: list[int | None]
+    records: list[Line]
     declarations: dict[str, None] = field(default_factory=dict)
 
     def math_functions(self) -> tuple[str, ...]:
@@ -32,8 +31,7 @@ class KernelBody:
 
     def lines(self) -> Lines:
         """Return the body as text, and the HLO instruction of each line."""
-        texts = [r if isinstance(r, str) else line_of(r) for r in self.records]
-        return list(zip(texts, self.origins, strict=True))
+        return [(record_line(record), record.origin) for record in self.records]
 
 
 class BodyStep(Protocol):
@@ -53,5 +51,4 @@ class BodyStep(Protocol):
 
 def body_in_blocks(b: StructuredBuilder) -> KernelBody:
     """Return the records of a builder, whose loops and branches become blocks."""
-    flat = flattened(b.records)
-    return KernelBody([r for r, _ in flat], [origin for _, origin in flat], dict(b.declarations))
+    return KernelBody(flattened(b.records), dict(b.declarations))

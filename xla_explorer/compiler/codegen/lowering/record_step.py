@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeAlias
 
 from xla_explorer.compiler.codegen.ir.builder import Builder
-from xla_explorer.compiler.codegen.ir.records import Instruction, OneRecord
+from xla_explorer.compiler.codegen.ir.records import Instruction, Label, Line
 from xla_explorer.compiler.codegen.ir.types import Type
 from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.lowering.body import KernelBody
@@ -44,7 +44,7 @@ class RecordStep(NamedTuple):
         """Return the body with the replacements; the same body if nothing is replaced."""
         rewrites, matches = self.rewrites, self.matches
         b: RewriteBuilder | None = None
-        for number, (record, origin) in enumerate(zip(body.records, body.origins, strict=True)):
+        for number, record in enumerate(body.records):
             if (
                 record.__class__ is Instruction
                 and (rewrite := rewrites.get(record.op)) is not None
@@ -52,40 +52,36 @@ class RecordStep(NamedTuple):
             ):
                 if b is None:
                     b = RewriteBuilder(body, number, self.prefix)
-                b.replace(record, origin, rewrite, features)
+                b.replace(record, rewrite, features)
             elif b is not None:
-                b.keep(record, origin)
-        return body if b is None else KernelBody(b.records, b.origins, b.declarations)
+                b.keep(record)
+        return body if b is None else KernelBody(b.records, b.declarations)
 
 
 class RewriteBuilder(Builder):
     """A builder of replacements; equal operations of a block are emitted once.
 
-    records, origins: of the changed body so far.
+    records: of the changed body so far.
     """
 
-    __slots__ = ("_count", "_known", "_prefix", "origins", "records")
+    __slots__ = ("_count", "_known", "_prefix", "records")
 
     def __init__(self, body: KernelBody, unchanged: int, prefix: str) -> None:
         super().__init__()
-        self.records: list[OneRecord] = body.records[:unchanged]
-        self.origins: list[int | None] = body.origins[:unchanged]
+        self.records: list[Line] = body.records[:unchanged]
         self.declarations = dict(body.declarations)
         self._known: dict[tuple[object, ...], Value] = {}
         self._prefix, self._count = prefix, 0
 
-    def keep(self, record: OneRecord, origin: int | None) -> None:
+    def keep(self, record: Line) -> None:
         """Append a record of the body."""
-        if record.__class__ is str and record[0] != " ":  # a label
+        if record.__class__ is Label:
             self._known.clear()
         self.records.append(record)
-        self.origins.append(origin)
 
-    def replace(
-        self, record: Instruction, origin: int | None, rewrite: Rewrite, features: CodeFeatures
-    ) -> None:
+    def replace(self, record: Instruction, rewrite: Rewrite, features: CodeFeatures) -> None:
         """Append the replacement of a record."""
-        self.origin = origin
+        self.origin = record.origin
         before = len(self.records)
         operands = tuple([Value(self, x.type, x.name, x.depth) for x in record.operands])
         value = rewrite(self, record._replace(operands=operands), features)
@@ -97,8 +93,7 @@ class RewriteBuilder(Builder):
             self.records[-1] = last._replace(result=record.result)
             value.name = record.result.name
         else:
-            self.records.append(Instruction(record.result, "bitcast", (value,), "", origin))
-            self.origins.append(origin)
+            self.records.append(Instruction(record.result, "bitcast", (value,), "", record.origin))
 
     def emit(
         self,
@@ -114,20 +109,16 @@ class RewriteBuilder(Builder):
         if found is None:
             self._count += 1
             found = self._known[key] = Value(self, t, f"%{self._prefix}{self._count}")
-            self._append(Instruction(found, op, operands, detail, self.origin))
+            self.records.append(Instruction(found, op, operands, detail, self.origin))
         return found
 
     def emit_here(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "") -> Value:
         """Emit a load of memory that the function writes."""
         self._count += 1
         found: Value = Value(self, t, f"%{self._prefix}{self._count}")
-        self._append(Instruction(found, op, operands, detail, self.origin))
+        self.records.append(Instruction(found, op, operands, detail, self.origin))
         return found
 
     def effect(self, op: str, operands: tuple[Value, ...], detail: str = "") -> None:
         """Emit an operation with side effects."""
-        self._append(Instruction(None, op, operands, detail, self.origin))
-
-    def _append(self, record: Instruction) -> None:
-        self.records.append(record)
-        self.origins.append(self.origin)
+        self.records.append(Instruction(None, op, operands, detail, self.origin))

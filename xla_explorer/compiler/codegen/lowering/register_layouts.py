@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xla_explorer.compiler.codegen.function_writer import NONTEMPORAL, metadata_definitions
 from xla_explorer.compiler.codegen.ir.builder import Builder
+from xla_explorer.compiler.codegen.ir.marks import NONTEMPORAL, metadata_definitions
 from xla_explorer.compiler.codegen.ir.types import BF16 as BF16_LANES
 from xla_explorer.compiler.codegen.ir.types import I64
 from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value

@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
 from xla_explorer.compiler.codegen.ir.llvm_module import ALWAYS_INLINE, LlvmFunction
 from xla_explorer.compiler.codegen.ir.llvm_text import function_text
+from xla_explorer.compiler.codegen.ir.records import Body, Return
 from xla_explorer.compiler.codegen.ir.types import Type
 from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.vector_math.math_builder import FORMATS, MathBuilder
@@ -115,12 +116,10 @@ def written_function(
     result = emit(kind(body, arguments, call, fused))
     if change is not None:
         change(body)
-    lines = (*body.body_lines()[0], f"  ret {t} {result}")
     return LlvmFunction(
         name,
         tuple([f"{t} {x}" for x in arguments]),
-        lines,
-        (None,) * len(lines),
+        Body([*body.records, Return(result, None)]),
         result=str(t),
         attributes=(ALWAYS_INLINE, "nounwind", "willreturn", "memory(none)"),
         declarations=tuple(body.declarations),

@@ -10,7 +10,7 @@ from xla_explorer.backends.gpu.emitters.nests.questions import are_contiguous
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.ir.records import INVARIANT
-from xla_explorer.compiler.codegen.ir.types import I64, Type, type_named
+from xla_explorer.compiler.codegen.ir.types import I64, type_named
 from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import constant, from_memory
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 WIDEST = 16  # bytes
 NARROWEST = 2  # bytes; LLVM joins accesses to shorter elements itself, and splits wide ones
-_SHARED = Type("ptr", space=3)
 
 
 def arrays_of(
@@ -86,7 +85,7 @@ class Arrays:
         address = self.writer.block.shared_address(
             array.shape.element_count * array.shape.element_type.bytes
         )
-        self._declare(array.name, array.shape, self.b.named(address, _SHARED), False)
+        self._declare(array.name, array.shape, address, False)
         self.shared.add(array.name)
 
     def is_invariant(self, name: str) -> bool:

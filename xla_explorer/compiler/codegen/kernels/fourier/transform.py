@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, nullcontext
 import numpy as np
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.function_writer import NO_UNROLL
+from xla_explorer.compiler.codegen.ir.marks import NO_UNROLL
 from xla_explorer.compiler.codegen.kernels.fourier.lines import Lines, StridedLines, VectorLine
 from xla_explorer.compiler.codegen.kernels.fourier.stages import (
     Complex,

@@ -22,7 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, FunctionWriter
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.marks import NO_UNROLL
 from xla_explorer.compiler.codegen.kernels.fourier.stages import (
     BYTES,
     LARGEST_RADIX,

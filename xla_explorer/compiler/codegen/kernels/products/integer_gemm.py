@@ -21,7 +21,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, FunctionWriter
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.marks import NO_UNROLL
 from xla_explorer.compiler.codegen.ir.types import I32, PTR
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.products.dot_geometry import (

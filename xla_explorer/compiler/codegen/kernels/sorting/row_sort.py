@@ -15,7 +15,8 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.elemental.comparison import total_order_key
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
-from xla_explorer.compiler.codegen.function_writer import NO_VECTOR, FunctionWriter
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.marks import NO_VECTOR
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import real

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
-from xla_explorer.compiler.codegen.function_writer import NO_VECTOR
+from xla_explorer.compiler.codegen.ir.marks import NO_VECTOR
 from xla_explorer.compiler.codegen.ir.types import PTR, Type
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.sorting.row_sort import (
