@@ -62,7 +62,7 @@ def plan_halo(size: int, shards: int, starts: Sequence[int], length: int) -> Hal
         pieces.append((distance, a, b))
     elements = sum([b - a for distance, a, b in pieces if distance])
     first = tuple([(k + nearest) * own + pieces[0][1] for k in range(shards)])
-    return HaloPlan(tuple(pieces), first, elements, elements > own * (shards - 1))
+    return HaloPlan(tuple(pieces), first, elements, elements >= own * (shards - 1) > 0)
 
 
 def exchange(
@@ -128,10 +128,12 @@ def _window(
 ) -> HloInstruction:
     """Take each device's range out of x, whose first element has the index `given.first`."""
     shards = range(len(given.starts))
-    offsets = [given.starts[k] - given.first[k] for k in shards]
+    size = value.dims[dim]
+    needing = [k for k in shards if given.starts[k] < size and given.starts[k] + length > 0]
+    own = {k: given.starts[k] - given.first[k] for k in needing}
+    offsets = [own.get(k, next(iter(own.values()), 0)) for k in shards]
     have = x.shape.dimensions[dim]
     low, high = max(0, -min(offsets)), max(0, max(offsets) + length - have)
-    size = value.dims[dim]
     outside = any(given.starts[k] < 0 or given.starts[k] + length > size for k in shards)
     padded = w.pad(x, {dim: (low, high)}, fill)
     moved = [offset + low for offset in offsets]
@@ -141,8 +143,10 @@ def _window(
         found = w.dynamic_slice(padded, {dim: given.at(moved)}, {dim: length})
     if fill is None or not outside:
         return found
-    whole_and_filled = len(given.first) and not any(given.first) and have == size
-    if whole_and_filled:
+    if not needing:
+        return w.broadcast(fill, found.shape.dimensions)
+    whole = not any(given.first) and have == size
+    if whole and len(needing) == len(given.starts):
         return found
     inside = w.within(found, dim, given.at(given.starts), 0, size)
     return w.select(inside, found, fill)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xla_explorer.compiler.spmd.partitioning.device_axes import Axes, Tiling
+from xla_explorer.compiler.spmd.partitioning.factors import Assignment, FactorTable
 from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner
 from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue
 from xla_explorer.hlo.instruction import HloInstruction
@@ -151,10 +152,42 @@ def local_indices(
 
 
 def offsets_of(
-    p: Partitioner, value: ShardedValue, tiling: Tiling, dims: IndexDims
+    p: Partitioner, value: ShardedValue, tiling: Tiling, dims: Sequence[int]
 ) -> dict[int, Sequence[int]]:
-    """Return the first global index of each device along the split indexed dimensions."""
-    return {d: p.w.starts(value.dims, tiling, d) for d in dims.indexed if tiling.dims[d]}
+    """Return the first global index of each device along some split dimensions."""
+    return {d: p.w.starts(value.dims, tiling, d) for d in dims if tiling.dims[d]}
+
+
+def counted_dims(chosen: Assignment, names: Sequence[str]) -> list[int]:
+    """Return the operand dimensions whose indices count from each device's first element."""
+    found = []
+    for factor, name in zip(chosen.factors, names, strict=True):
+        dim = factor.dims[0]
+        if name in ("index-parallel", "trivial-slice") and dim is not None:
+            found.append(dim)
+    return found
+
+
+def followed(table: FactorTable, names: Sequence[str]) -> Assignment:
+    """Return XLA's choice: axes follow the operand, then the indices, then the updates.
+
+    Axes that only the result has are not used.
+    """
+    chosen: dict[int, int | None] = {}
+    for k, where in table.places.items():
+        mine = [where[array] for array in range(len(table.tilings) - 1) if array in where]
+        ranked = sorted(mine, key=lambda number: _PREFERRED.index(names[number]))
+        chosen[k] = ranked[0] if ranked else None
+    return table.of(chosen)
+
+
+_PREFERRED = (
+    "explicit-batch",
+    "index-parallel",
+    "operand-passthrough",
+    "trivial-slice",
+    "index-passthrough",
+)
 
 
 def split_axes(tiling: Tiling, dims: Sequence[int]) -> Axes:

@@ -79,7 +79,7 @@ class Partitioner:
         self.run, self.axes, self.target = run, run.axes, target
         self.w = Writer(target, run.state)
         self.values: dict[HloInstruction, Value] = {}
-        self._versions: dict[int, list[ShardedValue]] = {}
+        self._versions: dict[tuple[int, tuple[int, ...], Tiling], list[ShardedValue]] = {}
         self.subject: HloInstruction | None = None
 
     @property
@@ -129,7 +129,7 @@ class Partitioner:
     # -- reshards ----------------------------------------------------------------------------------
     def versions(self, value: ShardedValue) -> list[ShardedValue]:
         """Return the value in all shardings that are written already."""
-        return self._versions.setdefault(value.local.id, [value])
+        return self._versions.setdefault(_key(value), [value])
 
     def _best(self, value: ShardedValue, tiling: Tiling) -> tuple[ShardedValue, ReshardPath]:
         found = []
@@ -172,7 +172,7 @@ class Partitioner:
         made = written(self.w, version, path)
         known = self.versions(value)
         known.append(made)
-        self._versions[made.local.id] = known
+        self._versions[_key(made)] = known
         return made
 
     def _record(
@@ -244,6 +244,20 @@ class Partitioner:
             return self._scattered(value, dim, taken, combiner)
         return self.made(self.w.all_reduce(value.local, over, combiner), value.shape, value.tiling)
 
+    def all_reduced_by_dim(
+        self,
+        value: ShardedValue,
+        runs: Sequence[Sequence[int]],
+        combiner: HloComputation,
+        target: Tiling,
+    ) -> ShardedValue:
+        """Combine partial values of several dimensions; XLA reduces them one by one."""
+        if self.cheapest:
+            return self.all_reduced(value, [k for run in runs for k in run], combiner, target)
+        for run in reversed(runs):
+            value = self.all_reduced(value, run, combiner, target)
+        return value
+
     def _scattered(
         self, value: ShardedValue, dim: int, axes: tuple[int, ...], combiner: HloComputation
     ) -> ShardedValue:
@@ -254,6 +268,11 @@ class Partitioner:
             return self.made(self.w.all_reduce(x, axes, combiner), value.shape, value.tiling)
         x = self.w.pad(x, {dim: (0, size - x.shape.dimensions[dim])})
         return self.made(self.w.reduce_scatter(x, dim, axes, combiner), value.shape, tiling)
+
+
+def _key(value: ShardedValue) -> tuple[int, tuple[int, ...], Tiling]:
+    """Return what tells values apart: one instruction may hold values of several sizes."""
+    return value.local.id, value.dims, value.tiling
 
 
 def leaves(value: Value) -> list[ShardedValue]:

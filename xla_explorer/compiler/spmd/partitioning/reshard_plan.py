@@ -16,6 +16,8 @@ from functools import lru_cache
 from xla_explorer.compiler.spmd.partitioning.device_axes import Axes, DeviceAxes, Tiling
 
 _MOST_STATES = 3000
+# So few axes may be moved one by one; of more, those move together that stay adjacent.
+_FEW_AXES = 4
 # A path of fewer collectives wins if the bytes are within this many of each other.
 _LATENCY_BYTES = 0.01
 
@@ -120,7 +122,12 @@ def path_for(
     target: Tiling,
     policy: str,
 ) -> ReshardPath:
-    """Return the path that a policy takes."""
+    """Return the path that a policy takes.
+
+    A value from outside a manual region is the region's own inside.
+    """
+    if source.manual != target.manual:
+        source = Tiling(source.dims, target.manual)
     if source == target:
         return ReshardPath(source, target, ())
     array = _Array(axes, sizes, width)
@@ -188,7 +195,8 @@ def _cheapest(
     """Return the path of the fewest bytes by moves of some kinds (Dijkstra), or None."""
     if source.manual != target.manual:
         return None
-    atoms = _atoms(source, target)
+    few = len(array.axes.sizes) <= _FEW_AXES
+    atoms = tuple([(k,) for k in range(len(array.axes.sizes))]) if few else _atoms(source, target)
     counter = itertools.count()
     most = max(array.bytes(source), array.bytes(target))
     heap: list[tuple[float, int, Tiling, tuple[Move, ...]]] = [(0.0, next(counter), source, ())]

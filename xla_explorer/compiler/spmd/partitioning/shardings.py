@@ -63,6 +63,6 @@ class Annotations:
         if shape.is_tuple:
             return [self._tree(part, shardings, one) for part in shape.tuple_shapes]
         sharding = next(shardings, one)
-        if sharding is None or not shape.is_array:
+        if sharding is None or not shape.is_array or (one is not None and not shape.rank):
             return self.axes.unsplit(shape.rank)
         return self.axes.tiling(sharding, shape.rank)[0]

@@ -60,6 +60,7 @@ class Writer:
         self.metadata: str | None = None
         self.collectives: list[HloInstruction] = []
         self._constants: dict[tuple[Any, ...], HloInstruction] = {}
+        self._known: dict[tuple[Any, ...], HloInstruction] = {}
         self._partition: HloInstruction | None = None
         self._tables: dict[tuple[int, ...], HloInstruction] = {}
 
@@ -72,11 +73,17 @@ class Writer:
         called: tuple[HloComputation, ...] = (),
         **attributes: Any,
     ) -> HloInstruction:
-        """Add an instruction; its shape is inferred if none is given."""
-        made = attributes_of(attributes)
-        return self.computation.add(
-            name, shape, list(operands), made, called=called, metadata=self.metadata
-        )
+        """Return an instruction; its shape is inferred if none is given.
+
+        Equal instructions are written once.
+        """
+        given, made = list(operands), attributes_of(attributes)
+        key = name, tuple([o.id for o in given]), shape, made, tuple([c.id for c in called])
+        if key not in self._known:
+            self._known[key] = self.computation.add(
+                name, shape, given, made, called=called, metadata=self.metadata
+            )
+        return self._known[key]
 
     def copied(
         self,
@@ -111,22 +118,33 @@ class Writer:
             self._constants[key] = self.computation.add(CONSTANT, literal.shape, payload=literal)
         return self._constants[key]
 
+    def partition(self) -> HloInstruction:
+        """Return the device's number."""
+        if self._partition is None:
+            self._partition = self.computation.add("partition-id", array_shape(U32, ()))
+        return self._partition
+
     def of_device(self, values: Sequence[int]) -> HloInstruction:
         """Return the s32 scalar whose value on each device is given."""
         key = tuple(values)
         if len(set(key)) == 1:
             return self.constant(key[0], S32)
         if key not in self._tables:
-            if self._partition is None:
-                self._partition = self.computation.add("partition-id", array_shape(U32, ()))
             table = self.constant(np.array(key), S32)
-            taken = self.add("dynamic-slice", [table, self._partition], dynamic_slice_sizes=(1,))
+            taken = self.add("dynamic-slice", [table, self.partition()], dynamic_slice_sizes=(1,))
             self._tables[key] = self.add("reshape", [taken], array_shape(S32, ()))
         return self._tables[key]
+
+    def first_of(self, axes: Axes) -> list[int]:
+        """Return the first device of each group along axes."""
+        return [d for d, k in enumerate(self.axes.index(axes)) if k == 0]
 
     def holds_on(self, devices: Iterable[int]) -> HloInstruction:
         """Return the pred scalar that is true on the given devices."""
         chosen = set(devices)
+        if chosen == {0}:
+            zero = self.constant(0, U32)
+            return self.add("compare", [self.partition(), zero], direction="EQ")
         number = self.of_device([int(d in chosen) for d in range(self.axes.count)])
         return self.add("compare", [number, self.constant(1, S32)], direction="EQ")
 
@@ -250,10 +268,12 @@ class Writer:
         self, name: str, x: HloInstruction, shape: Shape | None = None, **given: Any
     ) -> HloInstruction:
         called = given.pop("called", ())
-        given["channel_id"] = self.state.channel()
-        made = self.add(name, [x], shape, called, **given)
-        self.collectives.append(made)
-        return made
+        key = name, (x.id,), shape, attributes_of(given), tuple([c.id for c in called])
+        if key not in self._known:
+            given["channel_id"] = self.state.channel()
+            self._known[key] = self.add(name, [x], shape, called, **given)
+            self.collectives.append(self._known[key])
+        return self._known[key]
 
     def _groups(self, axes: Axes) -> ReplicaGroups:
         groups = self.axes.groups(axes)

@@ -16,11 +16,14 @@ from xla_explorer.compiler.spmd.partitioning.factors import Assignment, Factor, 
 from xla_explorer.compiler.spmd.partitioning.halo import masked
 from xla_explorer.compiler.spmd.partitioning.handlers.dot import described, sent_by, xla_assignment
 from xla_explorer.compiler.spmd.partitioning.handlers.ranges import (
-    Starts,
     halo_bytes,
     range_of,
 )
-from xla_explorer.compiler.spmd.partitioning.handlers.windows import is_trivial, under_windows
+from xla_explorer.compiler.spmd.partitioning.handlers.windows import (
+    Range,
+    is_trivial,
+    under_windows,
+)
 from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner, handles
 from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, Value
 from xla_explorer.hlo.attributes.values import (
@@ -114,19 +117,22 @@ def _kind(
 ) -> str:
     """Return the factor of a window dimension: contracted, of the result, or whole."""
     a, b, c = dims
-    if w.base_dilation != 1 and not is_trivial(w._replace(base_dilation=1)):
-        return "dilated" if not values[1].tiling.dims[b] or w.base_dilation != 1 else "contracted"
-    if values[1].tiling.dims[b] and not wanted.dims[c] and not w.window_reversal:
+    if w.base_dilation != 1 or w.window_reversal:
+        return "result"
+    if values[1].tiling.dims[b] and not wanted.dims[c]:
         return "contracted"
     large = w.size > values[0].dims[a] // 2 and values[0].tiling.dims[a] and not wanted.dims[c]
-    if large and w.size > 1 and not w.window_reversal:
+    if large and w.size > 1:
         return "contracted"
     return "result"
 
 
-def _ranges(p: Partitioner, plan: _Plan, chosen: Assignment) -> dict[int, tuple[Starts, int]]:
-    """Return, for each split spatial dimension of the left operand, the range of each shard."""
-    found: dict[int, tuple[Starts, int]] = {}
+def _ranges(p: Partitioner, plan: _Plan, chosen: Assignment) -> dict[int, Range | None]:
+    """Return, for each split spatial dimension of the left operand, the range of each shard.
+
+    None if the shards need different padding.
+    """
+    found: dict[int, Range | None] = {}
     result = chosen.tiling(2, plan.i.shape.rank)
     kernel = chosen.tiling(1, plan.i.operands[1].shape.rank)
     for k, w in enumerate(plan.windows):
@@ -147,17 +153,15 @@ def _ranges(p: Partitioner, plan: _Plan, chosen: Assignment) -> dict[int, tuple[
     return found
 
 
-def _under_kernel(w: WindowDimension, own: int, outputs: int) -> tuple[Starts, int]:
+def _under_kernel(w: WindowDimension, own: int, outputs: int) -> Range:
     """Return the range of the base that each part of a split kernel meets."""
     step, low = own * w.window_dilation, w.padding_low
-    return (
-        (lambda k: k * step - low),
-        (outputs - 1) * w.stride + (own - 1) * w.window_dilation + 1,
-    )
+    length = (outputs - 1) * w.stride + (own - 1) * w.window_dilation + 1
+    return Range(lambda k: k * step - low, length, 0, 0)
 
 
 def _allowed(p: Partitioner, plan: _Plan, chosen: Assignment) -> bool:
-    return all(
+    return None not in _ranges(p, plan, chosen).values() and all(
         not divides or factor.size % p.axes.tiles(axes) == 0
         for factor, axes, divides in zip(plan.factors, chosen.axes, plan.even, strict=True)
     )
@@ -189,8 +193,9 @@ def _chosen(
     def sent(a: Assignment) -> float:
         found = sent_by(p, plan.i.shape, values, a, wanted)
         tiling = a.tiling(0, values[0].shape.rank)
-        for dim, (starts, length) in _ranges(p, plan, a).items():
-            found += halo_bytes(p, values[0], tiling, dim, starts, length)
+        for dim, needed in _ranges(p, plan, a).items():
+            assert needed is not None
+            found += halo_bytes(p, values[0], tiling, dim, *needed.asked)
         return found
 
     costs = {a: sent(a) for a in allowed}
@@ -222,19 +227,20 @@ def _written(
     lhs = p.to(values[0], chosen.tiling(0, i.operands[0].shape.rank))
     rhs = p.to(values[1], chosen.tiling(1, i.operands[1].shape.rank))
     zero = p.w.zero(lhs.local)
-    ranges = _ranges(p, plan, chosen)
+    ranges = {d: r for d, r in _ranges(p, plan, chosen).items() if r is not None}
     inner = [d for d in range(lhs.shape.rank) if d not in ranges and d != labels.input_batch]
     x = masked(p.w, lhs, zero, inner)
-    for d, (starts, length) in ranges.items():
+    for d, needed in ranges.items():
         part = ShardedValue(x, lhs.shape, lhs.tiling)
-        x = range_of(p, part, d, lhs.tiling.dims[d], starts, length, zero)
+        x = range_of(p, part, d, lhs.tiling.dims[d], *needed.asked, zero)
     kernel_inner = [d for d in range(rhs.shape.rank) if d != labels.kernel_output_feature]
     y = masked(p.w, rhs, p.w.zero(rhs.local), kernel_inner)
     windows = []
     for k, w in enumerate(plan.windows):
         if labels.input_spatial[k] in ranges:
             size = y.shape.dimensions[labels.kernel_spatial[k]]
-            w = w._replace(padding_low=0, padding_high=0, size=size)
+            low, high = ranges[labels.input_spatial[k]][2:]
+            w = w._replace(padding_low=low, padding_high=high, size=size)
         windows.append(w)
     changes: dict[str, Any] = {"window": Window(tuple(windows))}
     for name, index in (("batch_group_count", 0), ("feature_group_count", 1)):

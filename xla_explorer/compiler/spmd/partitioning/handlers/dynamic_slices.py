@@ -17,9 +17,14 @@ from xla_explorer.hlo.primitive_type import PrimitiveType
 
 
 def _starts(
-    p: Partitioner, operands: Sequence[HloInstruction], manual: frozenset[int]
+    p: Partitioner, operands: Sequence[HloInstruction], manual: frozenset[int], cut: Sequence[int]
 ) -> list[HloInstruction]:
-    return [p.to(p.value(o), p.axes.unsplit(0, manual)).local for o in operands]
+    """Return the start of each dimension; it is 0 where the slice is the whole dimension."""
+    whole = p.axes.unsplit(0, manual)
+    return [
+        p.to(p.value(o), whole).local if d in cut else p.w.constant(0, o.shape.element_type)
+        for d, o in enumerate(operands)
+    ]
 
 
 def joining(kind: PrimitiveType) -> str:
@@ -32,7 +37,7 @@ def dynamic_slice(p: Partitioner, i: HloInstruction) -> Value:
     """Slice locally where the dimension is whole; else by the cheaper of two methods."""
     value, wanted = p.value(i.operands[0]), p.wanted(i)
     cut = [d for d, n in enumerate(value.dims) if i.shape.dimensions[d] != n]
-    at = _starts(p, i.operands[1:], wanted.manual)
+    at = _starts(p, i.operands[1:], wanted.manual, cut)
     base = wanted.replicated(cut)
     ways: list[tuple[float, Tiling, Axes]] = [
         (p.cost(value, base) + p.path(i.shape, base, wanted).sent, base, ())
@@ -103,7 +108,7 @@ def dynamic_update_slice(p: Partitioner, i: HloInstruction) -> Value:
     cut = [d for d, n in enumerate(value.dims) if update.dims[d] != n]
     given = p.to(value, wanted)
     patch = p.to(update, wanted.replicated(cut))
-    at = _starts(p, i.operands[2:], wanted.manual)
+    at = _starts(p, i.operands[2:], wanted.manual, cut)
     x, kept = given.local, {}
     for d in cut:
         if wanted.dims[d]:

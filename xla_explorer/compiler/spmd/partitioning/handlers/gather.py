@@ -11,6 +11,8 @@ from xla_explorer.compiler.spmd.partitioning.factors import Assignment, Factor, 
 from xla_explorer.compiler.spmd.partitioning.handlers.dynamic_slices import joining
 from xla_explorer.compiler.spmd.partitioning.index_dims import (
     IndexDims,
+    counted_dims,
+    followed,
     index_dims,
     local_indices,
     offsets_of,
@@ -67,7 +69,7 @@ def gather(p: Partitioner, i: HloInstruction) -> Value:
     chosen = _chosen(p, i, values, table, (wanted, names))
     operand = p.to(values[0], chosen.tiling(0, values[0].shape.rank))
     given = p.to(values[1], chosen.tiling(1, values[1].shape.rank))
-    return _written(p, i, dims, operand, given, chosen)
+    return _written(p, i, (dims, names), operand, given, chosen)
 
 
 def _chosen(
@@ -89,6 +91,8 @@ def _chosen(
 
     costs = {a: sent(a) for a in table.candidates()}
     best = min(costs, key=lambda a: (costs[a], elements(a)))
+    if not p.cheapest:
+        best = followed(table, names)
     if any(costs.values()):
         p.choose(
             "gather-method",
@@ -114,16 +118,17 @@ def methods(p: Partitioner, a: Assignment, names: list[str]) -> str:
 def _written(
     p: Partitioner,
     i: HloInstruction,
-    dims: IndexDims,
+    described: tuple[IndexDims, list[str]],
     operand: ShardedValue,
     indices: ShardedValue,
     chosen: Assignment,
 ) -> Value:
+    dims, names = described
     result = chosen.tiling(2, i.shape.rank)
-    offsets = offsets_of(p, operand, operand.tiling, dims)
+    offsets = offsets_of(p, operand, operand.tiling, counted_dims(chosen, names))
     partial = chosen.partial
     given = indices.local
-    if partial or offsets:
+    if partial:
         given = _clamped(p, i, dims, operand, given)
     moved = local_indices(p, given, dims, offsets)
     sizes = [

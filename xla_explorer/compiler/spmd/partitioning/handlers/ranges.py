@@ -128,7 +128,12 @@ def slice_(p: Partitioner, i: HloInstruction) -> Value:
         own = p.axes.local(i.shape.dimensions, tiling)
         return {
             d: (
-                _from(taken[d].start, own[d] * taken[d].stride),
+                _from(
+                    taken[d].start,
+                    own[d] * taken[d].stride,
+                    -(-i.shape.dimensions[d] // max(own[d], 1)),
+                    value.dims[d],
+                ),
                 max((own[d] - 1) * taken[d].stride + 1, 0),
             )
             for d in moved
@@ -155,12 +160,16 @@ def slice_(p: Partitioner, i: HloInstruction) -> Value:
         (s.start, s.limit, s.stride) == (0, n, 1)
         for s, n in zip(rest, x.shape.dimensions, strict=True)
     )
-    local = x if whole else p.w.copied(i, [x], slice=rest)
+    if whole:
+        local = x if p.cheapest else p.w.add("copy", [x])
+    else:
+        local = p.w.copied(i, [x], slice=rest)
     return p.made(local, i.shape, tiling)
 
 
-def _from(start: int, step: int) -> Starts:
-    return lambda k: start + k * step
+def _from(start: int, step: int, filled: int = 1 << 60, beyond: int = 0) -> Starts:
+    """Return the starts of the shards; those from `filled` on need nothing."""
+    return lambda k: start + k * step if k < filled else beyond
 
 
 def _narrowed(
@@ -183,7 +192,15 @@ def pad(p: Partitioner, i: HloInstruction) -> Value:
     def ranges(tiling: Tiling) -> dict[int, tuple[Starts, int]]:
         own = p.axes.local(i.shape.dimensions, tiling)
         return {
-            d: (_from(-config[d].low, own[d]), own[d])
+            d: (
+                _from(
+                    -config[d].low,
+                    own[d],
+                    -(-i.shape.dimensions[d] // max(own[d], 1)),
+                    value.dims[d],
+                ),
+                own[d],
+            )
             for d in moved
             if tiling.dims[d] and not config[d].interior
         }

@@ -41,7 +41,8 @@ def reduce(p: Partitioner, i: HloInstruction) -> Value:
         local = p.w.copied(i, [*operands, *starts], _local(p, i, tiling))
         if not i.shape.is_tuple:
             value = p.made(local, i.shape, tiling)
-            return p.all_reduced(value, over, i.called[0], wanted) if over else value
+            runs = [source.dims[d] for d in dims]
+            return p.all_reduced_by_dim(value, runs, i.called[0], wanted) if over else value
         return _elements(p, i, local, tiling)
     return _by_candidates(p, i, values, inits, source, over)
 
@@ -127,8 +128,7 @@ def start_once(
     """Return the initial value on one device of each group, and the identity on the others."""
     if init is fill or combiner in ("maximum", "minimum", "and", "or"):
         return init
-    first = [d for d, k in enumerate(p.axes.index(over)) if k == 0]
-    return p.w.select(p.w.holds_on(first), init, fill)
+    return p.w.select(p.w.holds_on(p.w.first_of(over)), init, fill)
 
 
 def _by_candidates(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 
 from xla_explorer.compiler.spmd.partitioning.choices import Alternative
@@ -105,8 +106,8 @@ def _refined(
     ends = sorted({*left, *right})
     if any(b % a for a, b in itertools.pairwise(ends)):
         # Without common factors only the leading dimension can keep its axes.
-        kept = _fitting(axes, given[0] if given else (), new[0] if new else 1)
-        return [kept if k == 0 and kept == (given or [()])[0] else () for k in range(len(new))]
+        kept = _fitting(axes, given[0], math.gcd(old[0], new[0]))
+        return [kept if k == 0 else () for k in range(len(new))]
     sizes = [b // a for a, b in zip([1, *ends], ends, strict=False)]
     parts: list[Axes] = []
     at = 0

@@ -12,6 +12,8 @@ from xla_explorer.compiler.spmd.partitioning.halo import masked
 from xla_explorer.compiler.spmd.partitioning.handlers.gather import methods
 from xla_explorer.compiler.spmd.partitioning.index_dims import (
     IndexDims,
+    counted_dims,
+    followed,
     index_dims,
     local_indices,
     offsets_of,
@@ -115,6 +117,8 @@ def _chosen(
 
     costs = {a: sent(a) for a in table.candidates()}
     best = min(costs, key=lambda a: (costs[a], work(a)))
+    if not p.cheapest:
+        best = followed(table, plan.names)
     if any(costs.values()):
         p.choose(
             "scatter-method",
@@ -145,7 +149,7 @@ def _written(
     )
     rows = ShardedValue(masked(p.w, at, outside), at.shape, at.tiling)
     moved = local_indices(
-        p, _kept_outside(p, rows.local), dims, offsets_of(p, parts[0], tiling, dims)
+        p, rows.local, dims, offsets_of(p, parts[0], tiling, counted_dims(chosen, plan.names))
     )
     partial = chosen.partial
     locals_ = [v.local for v in parts]
@@ -157,16 +161,12 @@ def _written(
         return value
     assert isinstance(value, ShardedValue) and plan.combiner is not None
     combiner = p.run.state.combiner(plan.combiner, i.shape.element_type)
-    return p.all_reduced(value, partial, combiner, wanted)
+    runs = [a for f, a in zip(chosen.factors, chosen.axes, strict=True) if f.contracted]
+    return p.all_reduced_by_dim(value, runs, combiner, wanted)
 
 
 def _largest(value: ShardedValue) -> int:
     return int((1 << value.shape.element_type.bits) - 1)
-
-
-def _kept_outside(p: Partitioner, indices: HloInstruction) -> HloInstruction:
-    """Return the indices; those below zero stay below any offset."""
-    return indices
 
 
 def _on_first(p: Partitioner, x: HloInstruction, axes: Axes, combiner: str) -> HloInstruction:
@@ -174,5 +174,4 @@ def _on_first(p: Partitioner, x: HloInstruction, axes: Axes, combiner: str) -> H
     identity = p.w.constant(identity_element(combiner, x.shape.element_type), x.shape.element_type)
     if combiner in ("maximum", "minimum", "and", "or"):
         return x
-    first = [d for d, k in enumerate(p.axes.index(axes)) if k == 0]
-    return p.w.select(p.w.holds_on(first), x, identity)
+    return p.w.select(p.w.holds_on(p.w.first_of(axes)), x, identity)

@@ -41,6 +41,21 @@ def scan(p: Partitioner, i: HloInstruction) -> Value:
     return replicated(p, i)
 
 
+@handles("rng")
+def rng(p: Partitioner, i: HloInstruction) -> Value:
+    """Draw each part on its own; copies come from one device by an all-reduce."""
+    wanted = p.wanted(i)
+    operands = [p.to(p.value(o), p.axes.unsplit(0, wanted.manual)).local for o in i.operands]
+    x = p.w.copied(i, operands, p.local_shape(i.shape, wanted))
+    free = tuple([k for k in range(len(p.axes.sizes)) if k not in wanted.used])
+    if not free:
+        return p.made(x, i.shape, wanted)
+    drawn = p.w.select(p.w.holds_on(p.w.first_of(free)), x, p.w.zero(x))
+    kind = i.shape.element_type
+    combiner = p.run.state.combiner("or" if kind.is_pred else "add", kind)
+    return p.made(p.w.all_reduce(drawn, free, combiner), i.shape, wanted)
+
+
 @handles("*", "rng-bit-generator", "rng-get-and-update-state")
 def other(p: Partitioner, i: HloInstruction) -> Value:
     """Apply an operation without a rule to whole operands."""

@@ -48,7 +48,12 @@ def constant(p: Partitioner, i: HloInstruction) -> Value:
     tiling = p.wanted(i)
     array = i.literal.array
     first = array.flat[:1]
-    if array.size and not tiling.is_replicated and array.tobytes() == first.tobytes() * array.size:
+    if (
+        p.cheapest
+        and array.size
+        and not tiling.is_replicated
+        and array.tobytes() == first.tobytes() * array.size
+    ):
         sizes = p.axes.local(i.shape.dimensions, tiling)
         part = np.broadcast_to(first.reshape(()), sizes).copy()
         literal = literal_from_array(part, array_shape(i.shape.element_type, sizes))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from xla_explorer.compiler.spmd.partitioning.device_axes import Tiling
 from xla_explorer.compiler.spmd.partitioning.handlers.ranges import (
@@ -25,6 +26,24 @@ def window_of(i: HloInstruction, rank: int) -> tuple[WindowDimension, ...]:
     return window.dimensions or (WindowDimension(1),) * rank
 
 
+class Range(NamedTuple):
+    """The elements of a dimension that each shard needs, and the padding around them.
+
+    starts: the first index of each shard. length: the number of elements. low, high: padding that
+    the windows still have.
+    """
+
+    starts: Starts
+    length: int
+    low: int
+    high: int
+
+    @property
+    def asked(self) -> tuple[Starts, int]:
+        """Starts and length."""
+        return self.starts, self.length
+
+
 def is_trivial(window: WindowDimension) -> bool:
     """Return True if element k of the result depends on element k of the operand only."""
     return (
@@ -33,11 +52,20 @@ def is_trivial(window: WindowDimension) -> bool:
     )
 
 
-def under_windows(window: WindowDimension, own: int) -> tuple[Starts, int]:
-    """Return the range of the base under `own` windows of each shard."""
-    reach = (window.size - 1) * window.window_dilation + 1
-    step, low = own * window.stride, window.padding_low
-    return (lambda k: k * step - low), (own - 1) * window.stride + reach
+def under_windows(window: WindowDimension, own: int) -> Range | None:
+    """Return the range of the base under `own` windows of each shard.
+
+    None if the holes of a dilated base lie differently in the shards.
+    """
+    length = (own - 1) * window.stride + (window.size - 1) * window.window_dilation + 1
+    step, low, holes = own * window.stride, window.padding_low, window.base_dilation
+    if step % holes:
+        return None
+    first = -(low // holes)  # the first element of shard 0 at or after its first window
+    before = first * holes + low
+    count = max((length - 1 - before) // holes + 1, 1)
+    after = length - 1 - before - (count - 1) * holes
+    return Range(lambda k: k * (step // holes) + first, count, before, after)
 
 
 @handles("reduce-window")
@@ -47,17 +75,16 @@ def reduce_window(p: Partitioner, i: HloInstruction) -> Value:
     values = [p.value(o) for o in i.operands[:count]]
     windows = window_of(i, values[0].shape.rank)
     shape = i.shape.tuple_shapes[0] if i.shape.is_tuple else i.shape
-    dilated = [d for d, w in enumerate(windows) if w.base_dilation != 1]
-    tiling = moved_away(p.axes, shape.dimensions, first_tiling(p, i), dilated)
+    tiling = _fitting(p, shape.dimensions, windows, first_tiling(p, i))
     if p.cheapest and not i.shape.is_tuple:
         candidates = [
-            moved_away(p.axes, shape.dimensions, t, dilated) for t in result_tilings(p, i, values)
+            _fitting(p, shape.dimensions, windows, t) for t in result_tilings(p, i, values)
         ]
         wanted = first_tiling(p, i)
         tiling = min(
             candidates,
             key=lambda t: (
-                source_for(p, values[0], t, _ranges(p, shape.dimensions, windows, t))[1]
+                source_for(p, values[0], t, _asked(_ranges(p, shape.dimensions, windows, t)))[1]
                 + p.path(i.shape, t, wanted).sent
             ),
         )
@@ -65,11 +92,11 @@ def reduce_window(p: Partitioner, i: HloInstruction) -> Value:
     inits = [p.to(p.value(o), p.axes.unsplit(0, tiling.manual)).local for o in i.operands[count:]]
     operands = []
     for v, fill in zip(values, inits, strict=True):
-        given = p.to(v, source_for(p, v, tiling, ranges)[0])
-        operands.append(windowed(p, given, tiling, ranges, fill))
+        given = p.to(v, source_for(p, v, tiling, _asked(ranges))[0])
+        operands.append(windowed(p, given, tiling, _asked(ranges), fill))
     local = tuple(
         [
-            w._replace(padding_low=0, padding_high=0) if d in ranges else w
+            w._replace(padding_low=ranges[d].low, padding_high=ranges[d].high) if d in ranges else w
             for d, w in enumerate(windows)
         ]
     )
@@ -78,13 +105,31 @@ def reduce_window(p: Partitioner, i: HloInstruction) -> Value:
 
 def _ranges(
     p: Partitioner, sizes: Sequence[int], windows: Sequence[WindowDimension], tiling: Tiling
-) -> dict[int, tuple[Starts, int]]:
+) -> dict[int, Range]:
     own = p.axes.local(sizes, tiling)
-    return {
+    found = {
         d: under_windows(w, own[d])
         for d, w in enumerate(windows)
         if tiling.dims[d] and not is_trivial(w)
     }
+    return {d: needed for d, needed in found.items() if needed is not None}
+
+
+def _fitting(
+    p: Partitioner, sizes: Sequence[int], windows: Sequence[WindowDimension], tiling: Tiling
+) -> Tiling:
+    """Return the tiling without splits that leave different holes in the shards."""
+    own = p.axes.local(sizes, tiling)
+    whole = [
+        d
+        for d, w in enumerate(windows)
+        if tiling.dims[d] and not is_trivial(w) and under_windows(w, own[d]) is None
+    ]
+    return moved_away(p.axes, sizes, tiling, whole)
+
+
+def _asked(ranges: dict[int, Range]) -> dict[int, tuple[Starts, int]]:
+    return {d: needed.asked for d, needed in ranges.items()}
 
 
 def windowed(
