@@ -25,10 +25,10 @@ from xla_explorer.backends.gpu.emitters import write_gpu_kernels
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import GpuKernel
 from xla_explorer.backends.gpu.emitters.selection import Overrides
 from xla_explorer.backends.gpu.kernel_module import KernelModule
-from xla_explorer.backends.gpu.launch_dimensions import launch_dimensions
 from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted, write_kernel
 from xla_explorer.compiler.codegen.ir.llvm_text import body_lines, module_text
 from xla_explorer.compiler.codegen.kernels.kernel import argument_slots
+from xla_explorer.compiler.codegen.nest.launch_dimensions import launch_dimensions
 from xla_explorer.compiler.codegen.symbol_names import identifier
 from xla_explorer.compiler.target import HOST_LIKE
 from xla_explorer.hlo.text.parser import parse_hlo

@@ -3,7 +3,7 @@
 import pytest
 
 from xla_explorer.backends.gpu.architecture import BLOCKS_IN_GRID, gpu_architecture
-from xla_explorer.backends.gpu.launch_dimensions import launch_dimensions
+from xla_explorer.compiler.codegen.nest.launch_dimensions import launch_dimensions
 
 
 @pytest.mark.parametrize(

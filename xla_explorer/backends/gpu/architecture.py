@@ -15,7 +15,6 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 DEFAULT_ARCHITECTURE = "sm_90"
 # The same for all architectures:
 BLOCKS_IN_GRID = 2**31 - 1
-STATIC_SHARED_BYTES = 48 << 10  # of a block; more must be requested and is dynamic
 
 
 class UnknownArchitectureError(XlaExplorerError, ValueError):

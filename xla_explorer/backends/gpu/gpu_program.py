@@ -30,7 +30,6 @@ from xla_explorer.backends.gpu.kernel_module import (
     KernelDialect,
     KernelModule,
 )
-from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture
 from xla_explorer.backends.gpu.lowering_strategies import gpu_strategy
 from xla_explorer.backends.gpu.persistent_kernel import EMITTER as PERSISTENT_KERNEL
 from xla_explorer.backends.gpu.persistent_kernel import persistent_kernel
@@ -41,6 +40,7 @@ from xla_explorer.compiler.codegen.dispatch import LoweringKind
 from xla_explorer.compiler.codegen.ir.llvm_module import LlvmModule
 from xla_explorer.compiler.codegen.ir.llvm_text import module_text
 from xla_explorer.compiler.codegen.nest.directives import Directive
+from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchArchitecture
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.program_records import KernelDecision
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels, check_all_met

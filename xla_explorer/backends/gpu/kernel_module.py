@@ -8,9 +8,6 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, device_math_functions
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import GpuKernel
-from xla_explorer.backends.gpu.launch_dimensions import (
-    LaunchArchitecture,
-)
 from xla_explorer.backends.gpu.tensor_map import MAP_BYTES
 from xla_explorer.compiler.codegen.ir.llvm_module import (
     ALWAYS_INLINE,
@@ -19,6 +16,7 @@ from xla_explorer.compiler.codegen.ir.llvm_module import (
 )
 from xla_explorer.compiler.codegen.ir.records import INVARIANT, Body, Instruction, Line
 from xla_explorer.compiler.codegen.ir.types import I32
+from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchArchitecture
 from xla_explorer.compiler.codegen.symbol_names import word_of
 from xla_explorer.compiler.codegen.vector_math import vector_math_functions
 from xla_explorer.compiler.target import NVPTX

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import GpuKernel
 from xla_explorer.backends.gpu.kernel_module import CALLED_EMITTERS, function_in_a_block
-from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.backends.gpu.thunk import Thunk
 from xla_explorer.compiler.buffers import BufferSlice
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
@@ -21,6 +20,7 @@ from xla_explorer.compiler.codegen.ir.records import Phi
 from xla_explorer.compiler.codegen.ir.types import I1, I8, I32, I64, Type
 from xla_explorer.compiler.codegen.ir.values import Pointer, Value
 from xla_explorer.compiler.codegen.kernels import Kernel
+from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchDimensions
 from xla_explorer.foundation.reason import Reason, refuse
 
 EMITTER = "persistent-kernel"

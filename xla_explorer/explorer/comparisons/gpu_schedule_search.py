@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.nests.dispatch import schedules_of
 from xla_explorer.backends.gpu.emulator import LaunchOptions
 from xla_explorer.compiler.codegen.nest.accesses import SECTOR_BYTES
 from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_for
+from xla_explorer.compiler.codegen.nest.policies.launched.reductions import schedules_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.schedule_text import ScheduleError
 from xla_explorer.compiler.codegen.nest.search import Candidate

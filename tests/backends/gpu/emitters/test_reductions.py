@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from tests.backends.gpu.emitters.emitter_runner import check, ptx_of
-from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, gpu_architecture
-from xla_explorer.backends.gpu.emitters.nests.columns import plan_columns
+from xla_explorer.backends.gpu.architecture import gpu_architecture
+from xla_explorer.compiler.codegen.nest.launch import STATIC_SHARED_BYTES
+from xla_explorer.compiler.codegen.nest.policies.launched.columns import plan_columns
 from xla_explorer.compiler.codegen.nest.tuning import GPU_TUNING
 
 RANDOM = np.random.default_rng(7)

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from tests.backends.gpu.emitters.emitter_runner import check
-from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, gpu_architecture
+from xla_explorer.backends.gpu.architecture import gpu_architecture
 from xla_explorer.backends.gpu.emitters import write_gpu_kernels
+from xla_explorer.compiler.codegen.nest.launch import STATIC_SHARED_BYTES
 from xla_explorer.hlo.text.parser import parse_hlo
 
 RANDOM = np.random.default_rng(17)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.types import I8, type_named
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
+from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.target import NVPTX, Target
 from xla_explorer.hlo.instruction import HloInstruction

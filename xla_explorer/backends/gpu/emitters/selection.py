@@ -30,13 +30,13 @@ from xla_explorer.backends.gpu.emitters.nests.dispatch import (
 from xla_explorer.backends.gpu.emitters.operations.registry import write_operation
 from xla_explorer.backends.gpu.emitters.operations.scan import write_scan
 from xla_explorer.backends.gpu.emitters.products import PRODUCT_ROWS
-from xla_explorer.backends.gpu.launch_dimensions import (
-    LaunchArchitecture,
-    launch_dimensions,
-)
 from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted, opaque_kernel
 from xla_explorer.compiler.codegen.kernels.kernel import argument_slots
 from xla_explorer.compiler.codegen.nest.directives import Directive
+from xla_explorer.compiler.codegen.nest.launch_dimensions import (
+    LaunchArchitecture,
+    launch_dimensions,
+)
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.target import NVPTX, Target
 from xla_explorer.foundation.reason import Reason, refuse

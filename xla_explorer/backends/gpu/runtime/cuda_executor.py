@@ -14,7 +14,6 @@ import numpy as np
 from xla_explorer.backends.gpu.architecture import (
     ARCHITECTURES,
     BLOCKS_IN_GRID,
-    STATIC_SHARED_BYTES,
 )
 from xla_explorer.backends.gpu.device_executor import (
     Array,
@@ -32,6 +31,7 @@ from xla_explorer.backends.gpu.runtime.tensor_map_encoding import (
 )
 from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap
 from xla_explorer.backends.interfaces import DeviceMemory
+from xla_explorer.compiler.codegen.nest.launch import STATIC_SHARED_BYTES
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 if TYPE_CHECKING:

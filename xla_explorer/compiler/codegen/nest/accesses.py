@@ -235,3 +235,14 @@ def packed_pair_axis(
     return next(
         (axis for axis in unrolled if axis.extent == 2 and offset.coefficient(axis) == 1), None
     )
+
+
+def are_contiguous(offset: IndexExpression, axis: Axis, width: int) -> bool:
+    """Return True if elements along an axis are contiguous, and each `width` of them aligned."""
+    first = offset.substitute({axis: IndexExpression()})
+    if first.constant % width or any(factor % width for _, factor in first.terms):
+        return False
+    steps = [
+        offset.substitute({axis: IndexExpression((), k)}) - first for k in range(1, axis.extent)
+    ]
+    return all(step.constant == k and not step.terms for k, step in enumerate(steps, 1))

@@ -19,6 +19,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Statement,
 )
 from xla_explorer.compiler.codegen.nest.rewriting import rewritten
+from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import index
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES, attributes_of
 from xla_explorer.hlo.literal import literal_from_array
@@ -150,3 +151,17 @@ def _compute(
         operands,
         attributes_of(attributes) if attributes else NO_ATTRIBUTES,
     )
+
+
+def why_not_associative(s: Reduce) -> Reason | None:
+    """Return None if partial results can be combined in any order, up to rounding."""
+    if argmax_direction(s) is not None:
+        return None
+    if isinstance(s.combiner, Combination) or (
+        s.elements[0].is_complex and s.combiner.name != "add"
+    ):
+        return refuse(
+            "reducer-not-known-associative",
+            f"%{s.ids[0]} is not known to be associative and commutative",
+        )
+    return None

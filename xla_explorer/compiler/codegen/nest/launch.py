@@ -26,6 +26,7 @@ from xla_explorer.hlo.analysis.indexing import Axis
 
 MOST_THREADS = 1024
 LANES = 32  # of a warp
+STATIC_SHARED_BYTES = 48 << 10  # of a block; more must be requested and is dynamic
 
 
 class Launch(NamedTuple):

@@ -23,7 +23,6 @@ from xla_explorer.backends.gpu.emitters.dots.implicit_matrix import ImplicitMatr
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore
 from xla_explorer.backends.gpu.emitters.dots.split_k import SplitK
 from xla_explorer.backends.gpu.emitters.narrow_index_arithmetic import NarrowIndexArithmetic
-from xla_explorer.backends.gpu.launch_dimensions import on_multiprocessors
 from xla_explorer.backends.gpu.product_rates import product_us
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
@@ -34,6 +33,7 @@ from xla_explorer.compiler.codegen.ir.records import INVARIANT
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, scalar_constant
+from xla_explorer.compiler.codegen.nest.launch_dimensions import on_multiprocessors
 from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 
 THREADS, SIDE = 256, 16  # threads of a block; threads of a side

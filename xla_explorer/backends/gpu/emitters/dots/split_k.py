@@ -19,10 +19,10 @@ from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
     fresh_context,
     scratch_pointer,
 )
-from xla_explorer.backends.gpu.launch_dimensions import launch_dimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import real
+from xla_explorer.compiler.codegen.nest.launch_dimensions import launch_dimensions
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32
 from xla_explorer.hlo.shape import array_shape

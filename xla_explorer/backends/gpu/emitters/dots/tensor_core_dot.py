@@ -26,12 +26,12 @@ from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, pr
 from xla_explorer.backends.gpu.emitters.dots.split_k import Shape, SplitK, plan_split_k
 from xla_explorer.backends.gpu.emitters.dots.tiled_gemm_plan import TiledGemmPlan, tiled_gemm_plan
 from xla_explorer.backends.gpu.emitters.narrow_index_arithmetic import NarrowIndexArithmetic
-from xla_explorer.backends.gpu.launch_dimensions import on_multiprocessors
 from xla_explorer.backends.gpu.product_rates import product_us
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.nest.launch_dimensions import on_multiprocessors
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.dots.result_store import FusedProduct
-from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
+from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchDimensions
 
 if TYPE_CHECKING:
     from xla_explorer.backends.gpu.emitters.convolutions.geometry import ConvolutionProduct

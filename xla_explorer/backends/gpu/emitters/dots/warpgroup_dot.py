@@ -38,11 +38,14 @@ from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
     OperationDescriptor,
     fresh_context,
 )
-from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, counted
 from xla_explorer.backends.gpu.product_rates import product_us
 from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.nest.launch_dimensions import (
+    LaunchDimensions,
+    counted,
+)
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32

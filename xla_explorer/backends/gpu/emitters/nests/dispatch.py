@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import OperationDescriptor
-from xla_explorer.backends.gpu.emitters.nests.columns import column_schedule
-from xla_explorer.backends.gpu.emitters.nests.elementwise import (
+from xla_explorer.backends.gpu.emitters.nests.kernel import nest_kernels
+from xla_explorer.backends.gpu.emitters.nests.scatters import scatter_nest
+from xla_explorer.compiler.codegen.nest.directives import Directive, DirectiveRefusedError
+from xla_explorer.compiler.codegen.nest.ir import LoopNest
+from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchArchitecture
+from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.policies.launched.elementwise import (
     concatenation_schedule,
     elementwise_schedule,
 )
-from xla_explorer.backends.gpu.emitters.nests.kernel import nest_kernels
-from xla_explorer.backends.gpu.emitters.nests.merging import with_merged_sweeps
-from xla_explorer.backends.gpu.emitters.nests.rows import row_schedule
-from xla_explorer.backends.gpu.emitters.nests.scatters import scatter_nest
-from xla_explorer.backends.gpu.emitters.nests.splitting import (
-    groups_of_results,
-    one_after_the_other,
-)
-from xla_explorer.backends.gpu.emitters.nests.transposes import transpose_schedule
-from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture
-from xla_explorer.compiler.codegen.nest.directives import Directive, DirectiveRefusedError
-from xla_explorer.compiler.codegen.nest.ir import LoopNest, Reduce, walk
-from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.policies.launched.reductions import reducing_schedule
+from xla_explorer.compiler.codegen.nest.policies.launched.transposes import transpose_schedule
 from xla_explorer.compiler.codegen.nest.schedule import (
     Schedule,
     schedule_refused,
@@ -48,60 +41,6 @@ def write_reducing_nest(
     if (reason := _why_of_another_family(i)) is not None:
         return reason
     return _written(i, architecture, slots, reducing_schedule)
-
-
-def reducing_schedule(
-    nest: LoopNest, architecture: GpuArchitecture, tuning: Tuning
-) -> Schedule | Reason:
-    """Return the schedule of a reduction.
-
-    The order of attempts: rows or columns that are contiguous in memory, any rows, then a kernel
-    for each group of results.
-    """
-    merged = with_merged_sweeps(nest, tuning)
-    if merged is not None:
-        made = reducing_schedule(merged.nest, architecture, tuning)
-        if not isinstance(made, Reason):
-            return (
-                made
-                if made.following is not None
-                else replace(made, start=nest, directives=(*merged.directives, *made.directives))
-            )
-    refused: Reason | None = None
-    for policy in (row_schedule, column_schedule, partial(row_schedule, contiguous_only=False)):
-        made = policy(nest, architecture, tuning)
-        if not isinstance(made, Reason):
-            return made
-        refused = refused or made
-    assert refused is not None
-    groups = groups_of_results(nest)
-    found = (
-        [reducing_schedule(group, architecture, tuning) for group in groups]
-        if len(groups) > 1
-        else []
-    )
-    if all(isinstance(made, Reason) for made in found):
-        return refused
-    schedules = []
-    for group, made in zip(groups, found, strict=True):
-        one = (
-            elementwise_schedule(group, architecture, tuning) if isinstance(made, Reason) else made
-        )
-        if isinstance(one, Reason):
-            return refused
-        schedules.append(one)
-    return one_after_the_other(schedules)
-
-
-def schedules_of(
-    nest: LoopNest, architecture: GpuArchitecture, tuning: Tuning
-) -> Iterator[Schedule]:
-    """Yield the single-launch schedules of all policies that accept a nest."""
-    reduces = any(isinstance(s, Reduce) for s, _ in walk(nest.body))
-    for policy in (reducing_schedule if reduces else transpose_schedule, elementwise_schedule):
-        made = policy(nest, architecture, tuning)
-        if not isinstance(made, Reason) and made.following is None:
-            yield made
 
 
 def write_transposing_nest(

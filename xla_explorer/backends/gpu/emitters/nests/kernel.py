@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
     KernelDescriptor,
     OperationDescriptor,
@@ -10,10 +9,11 @@ from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
     fresh_context,
 )
 from xla_explorer.backends.gpu.emitters.nests.lowering import NestWriter, NotLoweredError
-from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.lowering.lowering_checks import why_not_lowered
+from xla_explorer.compiler.codegen.nest.launch import STATIC_SHARED_BYTES
+from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.target import NVPTX, Target
 from xla_explorer.foundation.reason import Reason, refuse

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from xla_explorer.backends.gpu.emitters.nests.indices import Word
-from xla_explorer.backends.gpu.emitters.nests.questions import are_contiguous
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.ir.records import INVARIANT
@@ -16,6 +15,7 @@ from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import constant, from_memory
 from xla_explorer.compiler.codegen.lowering.elements import Memory, joined, one_lane
 from xla_explorer.compiler.codegen.lowering.lower_indices import Point, UnrolledValue, points
+from xla_explorer.compiler.codegen.nest.accesses import are_contiguous
 from xla_explorer.compiler.codegen.nest.ir import Array, Load, LoopNest, Store
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, linearize
 from xla_explorer.hlo.instruction import HloInstruction

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xla_explorer.compiler.codegen.nest.argmax import argmax_direction
 from xla_explorer.compiler.codegen.nest.ir import (
     Body,
     Combination,
-    Compute,
     LoopNest,
     Reduce,
     Statement,
@@ -18,8 +16,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     uses_of,
     walk,
 )
-from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression
+from xla_explorer.hlo.analysis.indexing import Axis
 
 
 def statements_of(nest: LoopNest) -> Iterator[tuple[Statement, tuple[Statement, ...]]]:
@@ -50,34 +47,3 @@ def needed_by_all_threads(nest: LoopNest) -> set[int]:
 def stored_arrays(body: Body) -> set[str]:
     """Return the arrays that statements store to."""
     return {s.array for s, _ in walk(body) if isinstance(s, Store)}
-
-
-def adds_products(s: Reduce) -> bool:
-    """Return whether a reduction is that of a dot or convolution."""
-    made = s.body[-1] if s.body else None
-    return isinstance(made, Compute) and made.origin is None and made.opcode.name == "multiply"
-
-
-def why_not_associative(s: Reduce) -> Reason | None:
-    """Return None if partial results can be combined in any order, up to rounding."""
-    if argmax_direction(s) is not None:
-        return None
-    if isinstance(s.combiner, Combination) or (
-        s.elements[0].is_complex and s.combiner.name != "add"
-    ):
-        return refuse(
-            "reducer-not-known-associative",
-            f"%{s.ids[0]} is not known to be associative and commutative",
-        )
-    return None
-
-
-def are_contiguous(offset: IndexExpression, axis: Axis, width: int) -> bool:
-    """Return True if elements along an axis are contiguous, and each `width` of them aligned."""
-    first = offset.substitute({axis: IndexExpression()})
-    if first.constant % width or any(factor % width for _, factor in first.terms):
-        return False
-    steps = [
-        offset.substitute({axis: IndexExpression((), k)}) - first for k in range(1, axis.extent)
-    ]
-    return all(step.constant == k and not step.terms for k, step in enumerate(steps, 1))

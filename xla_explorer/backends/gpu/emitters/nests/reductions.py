@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from xla_explorer.backends.gpu.emitters.nests.questions import adds_products
 from xla_explorer.compiler.codegen.function_writer import UNROLLED_ITERATIONS
 from xla_explorer.compiler.codegen.ir.values import Scalar, Value
 from xla_explorer.compiler.codegen.kernels.accumulators import Elements
@@ -35,6 +34,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.compiler.codegen.nest.launch import LANES
+from xla_explorer.compiler.codegen.nest.policies.base import is_sum_of_products
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, RuntimeValue
 from xla_explorer.hlo.opcodes import OpcodeSpec
 
@@ -50,7 +50,7 @@ class Reduction(Reducing["NestWriter"]):
     """A reduction. outer: its unrolled axes, with separate accumulators for each point."""
 
     def __init__(self, writer: NestWriter, s: Reduce) -> None:
-        super().__init__(writer, s, 0.0 if adds_products(s) else None)
+        super().__init__(writer, s, 0.0 if is_sum_of_products(s) else None)
         self.indices, self.types = writer.indices, list(s.elements)
         needed = self.needed().union(*[writer.values[v].axes for v in s.initial])
         self.outer = [a for a in writer.unrolled if a in needed]

@@ -29,7 +29,6 @@ from xla_explorer.backends.gpu.emitters.operations.fourier_lines import (
     choose,
     complex_type,
 )
-from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, launch_dimensions
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators, Elements
 from xla_explorer.compiler.codegen.kernels.fourier.stages import (
@@ -40,6 +39,10 @@ from xla_explorer.compiler.codegen.kernels.fourier.stages import (
 )
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import float_constant, part_names, register_type
+from xla_explorer.compiler.codegen.nest.launch_dimensions import (
+    LaunchDimensions,
+    launch_dimensions,
+)
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 

@@ -20,7 +20,6 @@ from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
     OperationDescriptor,
     fresh_context,
 )
-from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value, select_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
@@ -34,6 +33,7 @@ from xla_explorer.compiler.codegen.llvm_types import (
     scalar_constant,
     type_is_emitted,
 )
+from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchDimensions
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, S32, PrimitiveType

@@ -22,8 +22,8 @@ from xla_explorer.backends.gpu.emitters.operations.select_and_scatter import (
     write_select_and_scatter,
 )
 from xla_explorer.backends.gpu.emitters.operations.sort import why_no_sort, write_sort, write_topk
-from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted
+from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchDimensions
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 

@@ -24,10 +24,10 @@ from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
     ScratchArrays,
     fresh_context,
 )
-from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.reducer import Reducer
+from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchDimensions
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.running_windows import scan_dimension
 from xla_explorer.hlo.identity_element import simple_combiner

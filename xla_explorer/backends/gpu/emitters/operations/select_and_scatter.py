@@ -17,10 +17,10 @@ from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
     ScratchArrays,
     fresh_context,
 )
-from xla_explorer.backends.gpu.launch_dimensions import launch_dimensions
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.select_and_scatter import select_position
 from xla_explorer.compiler.codegen.llvm_types import register_type
+from xla_explorer.compiler.codegen.nest.launch_dimensions import launch_dimensions
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import S32, S64

@@ -15,7 +15,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, GpuArchitecture
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import Block, smaller
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
     KernelDescriptor,
@@ -30,11 +30,12 @@ from xla_explorer.backends.gpu.emitters.operations.block_sort import (
     order_of_records,
     padded_count,
 )
-from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.ir.types import I32, I64
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.sorting.row_sort import integer_key
+from xla_explorer.compiler.codegen.nest.launch import STATIC_SHARED_BYTES
+from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchDimensions
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import S32, S64, PrimitiveType

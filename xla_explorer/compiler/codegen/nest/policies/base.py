@@ -13,6 +13,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Iota,
     Load,
     LoopNest,
+    Reduce,
     Statement,
     Store,
     elements_of,
@@ -143,3 +144,12 @@ def lanes_for(nest: LoopNest, statements: list[Statement], tuning: Tuning) -> in
         min(tuning.register_bytes // max(memory), 2 * tuning.register_bytes // widest(statements)),
         2,
     )
+
+
+def is_sum_of_products(s: Reduce) -> bool:
+    """Return True for the reduction of a dot or convolution.
+
+    Products that are separate HLO instructions do not count.
+    """
+    made = s.body[-1] if s.body else None
+    return isinstance(made, Compute) and made.origin is None and made.opcode.name == "multiply"

@@ -15,16 +15,15 @@ from __future__ import annotations
 from xla_explorer.compiler.codegen.nest.directives.base import MOST_STAGED
 from xla_explorer.compiler.codegen.nest.ir import (
     Combination,
-    Compute,
     Load,
     LoopNest,
     Reduce,
-    walk,
 )
 from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan
 from xla_explorer.compiler.codegen.nest.policies.base import (
     accesses,
     has_masks,
+    is_sum_of_products,
     tail_may_overlap,
 )
 from xla_explorer.compiler.codegen.nest.policies.columns import columns, count_of, is_simple
@@ -165,20 +164,13 @@ def product_of(plan: Plan, column: Axis, row: Axis | None, gaps: bool = False) -
 
 
 def adds_products(s: Reduce) -> bool:
-    """Return True for a dot of types with vector registers.
-
-    Products that are separate HLO instructions do not count.
-    """
-    made = next((x for x, _ in walk(s.body) if isinstance(x, Compute) and x.id in s.values), None)
-    if (
-        isinstance(s.combiner, Combination)
-        or s.combiner.name != "add"
-        or made is None
-        or made.origin is not None
-    ):
-        return False
+    """Return True for a dot of types with vector registers."""
     return (
-        made.opcode.name == "multiply" and not made.element.is_complex and made.element.bytes >= 4
+        is_sum_of_products(s)
+        and not isinstance(s.combiner, Combination)
+        and s.combiner.name == "add"
+        and not s.elements[0].is_complex
+        and s.elements[0].bytes >= 4
     )
 
 

@@ -10,8 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.nests.elementwise import elementwise_schedule
 from xla_explorer.compiler.codegen.nest.ir import (
     Array,
     Body,
@@ -27,7 +25,9 @@ from xla_explorer.compiler.codegen.nest.ir import (
     uses_of,
     walk,
 )
+from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchArchitecture
 from xla_explorer.compiler.codegen.nest.plan import AxisHandle
+from xla_explorer.compiler.codegen.nest.policies.launched.elementwise import elementwise_schedule
 from xla_explorer.compiler.codegen.nest.renumbering import without_unused
 from xla_explorer.compiler.codegen.nest.rewriting import (
     guards_replaced,
@@ -207,7 +207,7 @@ def in_two_kernels(
     reasoning: str,
     first: Policy,
     second: Policy,
-    architecture: GpuArchitecture,
+    architecture: LaunchArchitecture,
     tuning: Tuning,
 ) -> Schedule | Reason:
     """Return the schedules of both nests; few parts are combined by one thread, more by several."""

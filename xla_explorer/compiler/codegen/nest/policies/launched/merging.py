@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from xla_explorer.backends.gpu.emitters.nests.elementwise import loops_of
 from xla_explorer.compiler.codegen.nest.directives import (
     Directive,
     DirectiveRefusedError,
@@ -12,6 +11,7 @@ from xla_explorer.compiler.codegen.nest.directives import (
 )
 from xla_explorer.compiler.codegen.nest.ir import For, Load, LoopNest, Reduce, walk
 from xla_explorer.compiler.codegen.nest.plan import Plan, collapse_all
+from xla_explorer.compiler.codegen.nest.policies.launched.elementwise import loops_of
 from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import Axis, index

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from types import UnionType
 
-from xla_explorer.backends.gpu.emitters.nests.questions import are_contiguous
+from xla_explorer.compiler.codegen.nest.accesses import are_contiguous
 from xla_explorer.compiler.codegen.nest.directives import Split, Vectorize
 from xla_explorer.compiler.codegen.nest.ir import Load, Store, walk
 from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan

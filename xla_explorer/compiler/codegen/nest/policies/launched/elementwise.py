@@ -4,20 +4,6 @@ from __future__ import annotations
 
 import math
 
-from xla_explorer.backends.gpu.emitters.nests.questions import adds_products
-from xla_explorer.backends.gpu.emitters.nests.widths import (
-    contiguous_lanes,
-    keeps_runs,
-    stores_are_aligned,
-    width_of_runs,
-)
-from xla_explorer.backends.gpu.launch_dimensions import (
-    SMALL_BLOCK,
-    LaunchArchitecture,
-    LaunchDimensions,
-    counted,
-    launch_dimensions,
-)
 from xla_explorer.compiler.codegen.nest.ir import (
     Body,
     Compute,
@@ -31,7 +17,21 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.compiler.codegen.nest.launch import LANES
+from xla_explorer.compiler.codegen.nest.launch_dimensions import (
+    SMALL_BLOCK,
+    LaunchArchitecture,
+    LaunchDimensions,
+    counted,
+    launch_dimensions,
+)
 from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan, collapse_all
+from xla_explorer.compiler.codegen.nest.policies.base import is_sum_of_products
+from xla_explorer.compiler.codegen.nest.policies.launched.widths import (
+    contiguous_lanes,
+    keeps_runs,
+    stores_are_aligned,
+    width_of_runs,
+)
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.foundation.reason import Reason, refuse
@@ -114,7 +114,7 @@ def distributed(plan: Plan, architecture: LaunchArchitecture, least: int) -> Sch
     if isinstance(groups, Reason):
         return groups
     sums = [s for s, _ in walk(plan.nest.body) if isinstance(s, Reduce)]
-    adds = bool(sums) and all(map(adds_products, sums))
+    adds = bool(sums) and all(map(is_sum_of_products, sums))
     _unroll_short(plan)
     axes: list[AxisHandle] = []
     widest, why = 1, "each combines several values" if sums else "there is one"
@@ -165,7 +165,7 @@ def _unroll_short(plan: Plan) -> None:
         axes = [b.axis for b in s.axes if not any(b.axis in g.expression.axes for g in s.guards)]
         if math.prod([axis.extent for axis in axes]) <= plan.tuning.short and bool(
             s.guards
-        ) >= adds_products(s):
+        ) >= is_sum_of_products(s):
             for axis in axes:
                 plan.axis(axis).unroll()
 

@@ -11,23 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.nests.questions import why_not_associative
-from xla_explorer.backends.gpu.emitters.nests.splitting import (
-    cut,
-    in_two_kernels,
-    may_be_cut,
-    size_of_parts,
-)
-from xla_explorer.backends.gpu.emitters.nests.widths import (
-    common_length,
-    contiguous_lanes,
-    is_contiguous_along,
-    is_short,
-    overlap_loads,
-    width_of_access,
-)
-from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
+from xla_explorer.compiler.codegen.nest.argmax import why_not_associative
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
     Body,
@@ -38,7 +22,25 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.compiler.codegen.nest.launch import LANES
+from xla_explorer.compiler.codegen.nest.launch_dimensions import (
+    LaunchArchitecture,
+    LaunchDimensions,
+)
 from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan, collapse_all
+from xla_explorer.compiler.codegen.nest.policies.launched.splitting import (
+    cut,
+    in_two_kernels,
+    may_be_cut,
+    size_of_parts,
+)
+from xla_explorer.compiler.codegen.nest.policies.launched.widths import (
+    common_length,
+    contiguous_lanes,
+    is_contiguous_along,
+    is_short,
+    overlap_loads,
+    width_of_access,
+)
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.foundation.reason import Reason, refuse
@@ -57,7 +59,7 @@ class Rows(NamedTuple):
 
 def row_schedule(
     nest: LoopNest,
-    architecture: GpuArchitecture,
+    architecture: LaunchArchitecture,
     tuning: Tuning,
     contiguous_only: bool = True,
     may_split: bool = True,
@@ -182,7 +184,7 @@ def plan_rows(
     count: int,
     length: int,
     width: int,
-    architecture: GpuArchitecture,
+    architecture: LaunchArchitecture,
     tuning: Tuning,
     may_split: bool,
 ) -> RowPlan:

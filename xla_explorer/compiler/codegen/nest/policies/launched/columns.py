@@ -9,15 +9,21 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, GpuArchitecture
-from xla_explorer.backends.gpu.emitters.nests.questions import why_not_associative
-from xla_explorer.backends.gpu.emitters.nests.splitting import (
+from xla_explorer.compiler.codegen.nest.argmax import why_not_associative
+from xla_explorer.compiler.codegen.nest.ir import Body, For, LoopNest, Reduce
+from xla_explorer.compiler.codegen.nest.launch import LANES, STATIC_SHARED_BYTES
+from xla_explorer.compiler.codegen.nest.launch_dimensions import (
+    LaunchArchitecture,
+    LaunchDimensions,
+)
+from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan, collapse_all
+from xla_explorer.compiler.codegen.nest.policies.launched.splitting import (
     cut,
     in_two_kernels,
     may_be_cut,
     size_of_parts,
 )
-from xla_explorer.backends.gpu.emitters.nests.widths import (
+from xla_explorer.compiler.codegen.nest.policies.launched.widths import (
     common_length,
     contiguous_lanes,
     is_contiguous_along,
@@ -25,10 +31,6 @@ from xla_explorer.backends.gpu.emitters.nests.widths import (
     overlap_loads,
     width_of_access,
 )
-from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
-from xla_explorer.compiler.codegen.nest.ir import Body, For, LoopNest, Reduce
-from xla_explorer.compiler.codegen.nest.launch import LANES
-from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan, collapse_all
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.foundation.reason import Reason, refuse
@@ -36,7 +38,7 @@ from xla_explorer.foundation.reason import Reason, refuse
 
 def column_schedule(
     nest: LoopNest,
-    architecture: GpuArchitecture,
+    architecture: LaunchArchitecture,
     tuning: Tuning,
     may_split: bool = True,
     skinny: str = "",
@@ -178,7 +180,7 @@ def plan_columns(
     columns: int,
     width: int,
     held: int,
-    architecture: GpuArchitecture,
+    architecture: LaunchArchitecture,
     tuning: Tuning,
     may_split: bool,
 ) -> ColumnPlan:

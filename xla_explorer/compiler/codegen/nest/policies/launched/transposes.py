@@ -14,31 +14,35 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, GpuArchitecture
-from xla_explorer.backends.gpu.emitters.nests.elementwise import (
+from xla_explorer.compiler.codegen.nest.directives.staging import leaves
+from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_launch
+from xla_explorer.compiler.codegen.nest.ir import Load, LoopNest, walk
+from xla_explorer.compiler.codegen.nest.launch import LANES, STATIC_SHARED_BYTES
+from xla_explorer.compiler.codegen.nest.launch_dimensions import (
+    LaunchArchitecture,
+    counted,
+    launch_dimensions,
+)
+from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan, collapse_all
+from xla_explorer.compiler.codegen.nest.policies.launched.elementwise import (
     distribute,
     elementwise_schedule,
     loops_of,
 )
-from xla_explorer.backends.gpu.emitters.nests.widths import contiguous_lanes
-from xla_explorer.backends.gpu.launch_dimensions import counted, launch_dimensions
-from xla_explorer.compiler.codegen.nest.directives.staging import leaves
-from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_launch
-from xla_explorer.compiler.codegen.nest.ir import Load, LoopNest, walk
-from xla_explorer.compiler.codegen.nest.launch import LANES
-from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan, collapse_all
+from xla_explorer.compiler.codegen.nest.policies.launched.widths import contiguous_lanes
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.compiler.costs.gpu_kernel_costs import threads_for_full_bandwidth
-from xla_explorer.compiler.target import NVPTX
+from xla_explorer.compiler.target import NVPTX, GpuUnit
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, linearize
 
 
 def transpose_schedule(
-    nest: LoopNest, architecture: GpuArchitecture, tuning: Tuning
+    nest: LoopNest, architecture: LaunchArchitecture, tuning: Tuning
 ) -> Schedule | Reason:
     """Return a schedule with tiles in shared memory, or a refusal."""
+    assert isinstance(architecture, GpuUnit)  # numbers of its memory
     plan = Plan(nest, tuning)
     plan.sink()
     nest = plan.nest
@@ -128,13 +132,14 @@ def _short_schedule(
     nest: LoopNest,
     axes: list[Axis],
     read: Axis,
-    architecture: GpuArchitecture,
+    architecture: LaunchArchitecture,
     tuning: Tuning,
 ) -> Schedule | Reason:
     """Return a schedule in registers for a short dimension, or a refusal if it is slower."""
     short = min(read.extent, axes[-1].extent)
     elements = elementwise_schedule(nest, architecture, tuning)
     if read.extent == short and not isinstance(elements, Reason):
+        assert isinstance(architecture, GpuUnit)
         target = replace(NVPTX, gpu=architecture)
         made = _in_registers(nest, axes, read, architecture, tuning)
         if (
@@ -150,7 +155,7 @@ def _short_schedule(
 
 
 def _in_registers(
-    nest: LoopNest, axes: list[Axis], short: Axis, architecture: GpuArchitecture, tuning: Tuning
+    nest: LoopNest, axes: list[Axis], short: Axis, architecture: LaunchArchitecture, tuning: Tuning
 ) -> Schedule:
     """Return a schedule whose threads have all steps of a short loop in registers.
 
