@@ -20,8 +20,15 @@ from xla_explorer.explorer.pictures.blocks import (
     repeated_layers,
     sort_in_program_order,
 )
+from xla_explorer.explorer.pictures.drawing import NO_DECISIONS, REMOVED_BY_FOLDING, Drawing
 from xla_explorer.explorer.pictures.drawn_records import DrawnRecords
-from xla_explorer.explorer.pictures.module_picture import WHOLE, block_groups, snapshot_picture
+from xla_explorer.explorer.pictures.layers import scope_key
+from xla_explorer.explorer.pictures.module_picture import (
+    WHOLE,
+    block_groups,
+    snapshot_picture,
+    sole_blocks,
+)
 from xla_explorer.explorer.pictures.picture import PictureGraph
 from xla_explorer.explorer.pictures.region import Region
 from xla_explorer.explorer.pictures.scopes import scope_paths
@@ -224,3 +231,14 @@ def test_a_training_step_is_forward_then_backward_then_what_has_no_scope() -> No
         for o in r.operands:
             if o in paths and r.id in paths:
                 assert order.index(paths[o][0]) <= order.index(paths[r.id][0])
+
+
+def test_a_block_that_holds_the_whole_program_is_open(large: ModuleSnapshot) -> None:
+    top = next(c for c in large.computations if c.id == large.entry)
+    drawing = Drawing(large, NO_DECISIONS, False, DrawnRecords())
+    nodes = [r.id for r in top.instructions if r.opcode.name not in REMOVED_BY_FOLDING]
+    drawing.scopes = dict.fromkeys(nodes, ("layer × 48", "layers 1 to 24"))
+    drawing.scopes |= dict.fromkeys(nodes[: len(nodes) // 2], ("layer × 48", "layers 25 to 48"))
+    assert sole_blocks(top, drawing) == [scope_key(("layer × 48",))]
+    del drawing.scopes[nodes[0]]
+    assert sole_blocks(top, drawing) == []

@@ -28,7 +28,7 @@ from xla_explorer.hlo.computation import ComputationRecord
 from xla_explorer.hlo.instruction import InstructionRecord
 from xla_explorer.hlo.module import ModuleSnapshot
 
-_REMOVED_BY_FOLDING = frozenset(
+REMOVED_BY_FOLDING = frozenset(
     {
         "parameter",
         "constant",
@@ -131,7 +131,7 @@ class Drawing:
                 members.setdefault(closed, []).append(record)
         for key, inside in members.items():
             representative = next(
-                (r for r in reversed(inside) if r.opcode.name not in _REMOVED_BY_FOLDING),
+                (r for r in reversed(inside) if r.opcode.name not in REMOVED_BY_FOLDING),
                 inside[-1],
             ).id
             keep.add(representative)

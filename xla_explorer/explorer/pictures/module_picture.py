@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import takewhile
 
 from xla_explorer.explorer.pictures.blocks import Path
-from xla_explorer.explorer.pictures.drawing import NO_DECISIONS, Drawing, FusionEdges
+from xla_explorer.explorer.pictures.drawing import (
+    NO_DECISIONS,
+    REMOVED_BY_FOLDING,
+    Drawing,
+    FusionEdges,
+)
 from xla_explorer.explorer.pictures.drawn_records import DrawnRecords
 from xla_explorer.explorer.pictures.folding import fold_picture
 from xla_explorer.explorer.pictures.layers import scope_key
@@ -78,7 +84,8 @@ def snapshot_picture(
         drawing.scopes, drawing.details = drawing.known.blocks(top)
         if drawing.count_inside(top.id, -1) > budget:
             budget = min(budget, IN_OUTLINE)
-            opened = {*region.opened, *_blocks_of(top, region.show, drawing)}
+            chosen = sole_blocks(top, drawing) if region.opened is None else region.opened
+            opened = {*chosen, *_blocks_of(top, region.show, drawing)}
             keep = drawing.close_blocks(top, opened, touched)
     drawing.draw_computation(top, None, keep, budget)
     drawing.draw_decisions()
@@ -122,6 +129,23 @@ def block_groups(
         for path in places
     ]
     return groups, {key: places[path] for key, path in paths.items()}
+
+
+def sole_blocks(top: ComputationRecord, drawing: Drawing) -> list[str]:
+    """Return the outermost blocks that hold all nodes of the program.
+
+    Closed, they would be the only node of the picture.
+    """
+    paths = {
+        drawing.scopes.get(record.id, ())
+        for record in top.instructions
+        if record.opcode.name not in REMOVED_BY_FOLDING
+    }
+    common = next(iter(paths), ())
+    for path in paths:
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(common, path, strict=False))
+        common = tuple([part for part, _ in same])
+    return [scope_key(common[: depth + 1]) for depth in range(len(common))]
 
 
 def _blocks_of(top: ComputationRecord, show: Sequence[int], drawing: Drawing) -> set[str]:

@@ -33,8 +33,9 @@ class Region(NamedTuple):
     budget : int, optional
         The most nodes. By default modules of up to `WHOLE` instructions are drawn whole and larger
         ones with `BUDGET` nodes.
-    opened : collection of str
-        The ids of the open blocks of a module of more than `WHOLE` instructions.
+    opened : collection of str, optional
+        The ids of the open blocks of a module of more than `WHOLE` instructions. By default a
+        block that holds the whole program.
     show : sequence of int
         Instructions whose blocks are open too.
     """
@@ -44,7 +45,7 @@ class Region(NamedTuple):
     radius: int | None = None
     between: tuple[int, int] | None = None
     budget: int | None = None
-    opened: Collection[str] = ()
+    opened: Collection[str] | None = None
     show: Sequence[int] = ()
 
 

@@ -195,7 +195,7 @@ class RecordedPass(Report):
         radius: int | None = None,
         budget: int | None = None,
         between: tuple[int, int] | None = None,
-        opened: Collection[str] = (),
+        opened: Collection[str] | None = None,
         show: Sequence[int] = (),
         bare: bool = False,
     ) -> PictureGraph:

@@ -82,3 +82,15 @@ ENTRY e {{ x = {kind}[{columns}] parameter(0)  zero = {kind}[] constant(0)
     np.testing.assert_array_equal(
         xe.compile(text, threads=1)(x)[0], p - p.sum(1, keepdims=True, dtype=x.dtype)
     )
+
+
+def test_pieces_that_store_apart_are_parallel_though_their_tails_overlap() -> None:
+    text = """HloModule m
+ENTRY e { x = f32[300,45,170] parameter(0)  z = f32[] constant(2)
+  ROOT r = f32[303,45,174] pad(x, z), padding=1_2x0_0x3_1 }"""
+    session = xe.compile(text, threads=4, cache=False)
+    (schedule,) = _kernels(session).values()
+    assert "overlap" in schedule and "parallel" in schedule
+    x = np.arange(300 * 45 * 170, dtype=np.float32).reshape(300, 45, 170)
+    wanted = np.pad(x, ((1, 2), (0, 0), (3, 1)), constant_values=2)
+    np.testing.assert_array_equal(session(x), wanted)

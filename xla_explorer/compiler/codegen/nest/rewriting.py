@@ -38,16 +38,28 @@ from xla_explorer.hlo.analysis.indexing import (
 def overwrites(nest: LoopNest, s: Statement) -> bool:
     """Return True if an outermost statement may store what an earlier one has stored.
 
-    Only its stores at runtime indices or with gaps count.
+    Only its stores at runtime indices or with gaps count, unless an index is out of the earlier
+    range.
     """
-    before = {x.array for x, _ in walk(nest.body[: nest.body.index(s)]) if isinstance(x, Store)}
-    again = (
-        [x for x, _ in walk((s,)) if isinstance(x, Store) and x.array in before] if before else []
-    )
+    before = [x for x, _ in walk(nest.body[: nest.body.index(s)]) if isinstance(x, Store)]
+    again = [x for x, _ in walk((s,)) if isinstance(x, Store)] if before else []
     return any(
-        runtime_values_in(x.place)
-        or any(gcd(*[factor for _, factor in index.terms]) > 1 for index in x.place)
+        x.array == y.array
+        and (
+            runtime_values_in(x.place)
+            or any(gcd(*[factor for _, factor in index.terms]) > 1 for index in x.place)
+        )
+        and not _are_apart(x.place, y.place)
         for x in again
+        for y in before
+    )
+
+
+def _are_apart(some: Place, others: Place) -> bool:
+    """Return True if two places differ for all steps, by the range of an index."""
+    return any(
+        x.bounds[1] < y.bounds[0] or y.bounds[1] < x.bounds[0]
+        for x, y in zip(some, others, strict=True)
     )
 
 
