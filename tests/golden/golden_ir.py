@@ -107,7 +107,7 @@ def kernels_ir(text: str, kind: str, in_place: bool = False) -> str:
         ]
         declarations.update(dict.fromkeys(kernel.declarations))
         math.update(dict.fromkeys(kernel.math))
-        constants.update(dict.fromkeys(kernel.globals))
+        constants.update(dict.fromkeys([g.text for g in kernel.globals]))
     library = vector_math_module(tuple(math)).splitlines() if math else []
     declarations.update(dict.fromkeys([line for line in library if line.startswith("declare ")]))
     return "\n".join(

@@ -13,11 +13,11 @@ from tests.backends.aot.aot_programs import ATTENTION, mlp_text, need
 from xla_explorer.backends.aot.c_names import c_identifier
 from xla_explorer.backends.aot.errors import AheadOfTimeError
 from xla_explorer.backends.aot.object_file import undefined_symbols
-from xla_explorer.backends.aot.program_entry import constant_definition
 from xla_explorer.backends.interfaces import AotCompilationOptions
 from xla_explorer.backends.interfaces.abilities import AheadOfTimeCompiler, AotCompilationResult
 from xla_explorer.backends.registry import platform
 from xla_explorer.compiler.codegen import operation_writer
+from xla_explorer.compiler.codegen.ir.definitions import constant_bytes
 
 ODD = """HloModule while.2
 ENTRY e {
@@ -181,7 +181,7 @@ def test_names_are_free_in_c_and_cpp(name: str, expected: str) -> None:
 
 def test_constants_keep_every_byte() -> None:
     data = bytes(range(256))
-    text = constant_definition("c", data)
+    text = constant_bytes("c", data, 64).text
     assert bytes.fromhex(text.split('c"')[1].split('"')[0].replace("\\", "")) == data
 
 

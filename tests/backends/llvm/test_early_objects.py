@@ -15,6 +15,7 @@ from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.object_cache import ObjectCache
 from xla_explorer.backends.llvm.target_machine import host_target
 from xla_explorer.compiler.codegen import program_kernels
+from xla_explorer.compiler.codegen.ir.definitions import Global
 from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction, LlvmModule
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 
@@ -107,7 +108,11 @@ def test_what_cannot_be_cut_is_compiled_whole():
     """A module with a variable of its own: early objects are not used."""
     early = EarlyObjects(host_target(), OptimizationOptions(), None)
     early.add(FINISHED)
-    counted = replace(WHOLE, globals=("@count = internal global i32 0",), is_whole=True)
+    counted = replace(
+        WHOLE,
+        globals=(Global("count", "i32", "0", 4, "internal", is_constant=False),),
+        is_whole=True,
+    )
     found = early.with_rest(counted, 1)
     assert len(found.objects) == 1
     NativeLibrary(found.objects, {}, ["start"])

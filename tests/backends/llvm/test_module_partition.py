@@ -16,17 +16,18 @@ from xla_explorer.backends.llvm.module_partition import (
 )
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.object_cache import ObjectCache
+from xla_explorer.compiler.codegen.ir.definitions import AttributeGroup, Global
 from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction, LlvmModule
 from xla_explorer.compiler.codegen.ir.llvm_text import module_text
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 
-TABLE = "@table = private unnamed_addr constant [4 x float] [float 1.0, float 2.0, float 3.0, float 4.0], align 64"
-OTHER_TABLE = "@other_table = private constant [1 x float] [float 5.0]"
+TABLE = Global("table", "[4 x float]", "[float 1.0, float 2.0, float 3.0, float 4.0]", 64)
+OTHER_TABLE = Global("other_table", "[1 x float]", "[float 5.0]", 4)
 FMA = "declare float @llvm.fma.f32(float, float, float)"
 COS = "declare double @cos(double) #0"
 GROUPS = (
-    "attributes #0 = { nounwind }",
-    'attributes #1 = { nounwind "prefer-vector-width"="256" }',
+    AttributeGroup(0, "nounwind"),
+    AttributeGroup(1, 'nounwind "prefer-vector-width"="256"'),
 )
 
 
@@ -107,8 +108,8 @@ def program(count: int) -> LlvmModule:
     )
     return LlvmModule(
         (SQUARE, SHARED, *map(kernel, range(count)), entry),
-        ('source_filename = "test"',),
-        (TABLE, OTHER_TABLE),
+        "test",
+        globals=(TABLE, OTHER_TABLE),
         declarations=(FMA, COS),
         attribute_groups=GROUPS,
     )
@@ -169,7 +170,11 @@ def test_a_part_of_a_part_still_declares_what_is_elsewhere():
         program(1),
         replace(
             program(9),
-            globals=("@counter = internal global i64 0", TABLE, OTHER_TABLE),
+            globals=(
+                Global("counter", "i64", "0", 8, "internal", is_constant=False),
+                TABLE,
+                OTHER_TABLE,
+            ),
             is_whole=True,
         ),
     ],

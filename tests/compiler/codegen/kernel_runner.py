@@ -43,7 +43,7 @@ def cpu_module(kernels):
     for name, kernel in kernels:
         declarations.update(dict.fromkeys(kernel.declarations))
         math.update(dict.fromkeys(kernel.math))
-        constants.update(dict.fromkeys(kernel.globals))
+        constants.update(dict.fromkeys([g.text for g in kernel.globals]))
         pointers = ", ".join([f"ptr %a{k}" for k in range(kernel.parameters)])
         scratch = ", ptr %scratch" if kernel.scratch_bytes else ""
         lines += [f"define void @{name}({pointers}{scratch}) {{", *body_lines(kernel.body), "}", ""]

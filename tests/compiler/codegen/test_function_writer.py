@@ -60,9 +60,9 @@ def test_a_mark_of_the_caller_stays() -> None:
 def test_what_a_line_names_is_defined(mark: str) -> None:
     (number,) = re.findall(r"!(\d+)$", mark)
     definitions = metadata_definitions({mark, ""})
-    assert definitions[0].startswith(f"!{number} = ")
-    named = set(re.findall(r"!(\d+)", " ".join(definitions)))
-    assert named == {line.split(" = ")[0][1:] for line in definitions}
+    assert str(definitions[0].name) == str(number)
+    named = set(re.findall(r"!(\d+)", " ".join([node.text for node in definitions])))
+    assert named == {str(node.name) for node in definitions}
 
 
 def test_a_writer_keeps_the_marks_of_its_branches() -> None:

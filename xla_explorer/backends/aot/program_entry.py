@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.definitions import Global, constant_bytes
 from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction, LlvmModule
 from xla_explorer.compiler.codegen.ir.types import I1, I8, I32, I64, PTR, Type
 from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Value
@@ -21,7 +22,6 @@ from xla_explorer.hlo.literal import Literal
 
 ALIGNMENT = 64  # of workspace, weights and constants, in bytes
 NULL_POINTER, MISALIGNED = 1, 2  # what the entry returns
-_HEXADECIMAL = np.frombuffer(b"0123456789ABCDEF", np.uint8)
 
 
 class Weight(NamedTuple):
@@ -57,14 +57,6 @@ def literal_bytes(literal: Literal) -> bytes:
     return np.ascontiguousarray(array).tobytes()
 
 
-def constant_definition(name: str, data: bytes) -> str:
-    """Return the LLVM definition of a private constant."""
-    raw = np.frombuffer(data, np.uint8)
-    text = np.empty((len(raw), 3), np.uint8)
-    text[:, 0], text[:, 1], text[:, 2] = ord("\\"), _HEXADECIMAL[raw >> 4], _HEXADECIMAL[raw & 15]
-    return f'@{name} = private unnamed_addr constant [{len(raw)} x i8] c"{text.tobytes().decode()}", align {ALIGNMENT}'
-
-
 def write_entry(
     program: HostProgram,
     prefix: str,
@@ -92,7 +84,7 @@ def write_entry(
     ]
     constants = [(slot, data) for slot, data in constants if slot in program.slots]
     weights: list[Weight] = []
-    definitions: list[str] = []
+    definitions: list[Global] = []
     place = 0
     stores: dict[int, Value[Pointer]] = {}
     w = FunctionWriter()
@@ -101,7 +93,8 @@ def write_entry(
             weights.append(Weight(slot, place, data))
             place += aligned(len(data))
         else:
-            definitions.append(constant_definition(f"{prefix}_constant_{slot}", data or b"\0"))
+            name = f"{prefix}_constant_{slot}"
+            definitions.append(constant_bytes(name, data or b"\0", ALIGNMENT))
             stores[slot] = w.named(f"@{prefix}_constant_{slot}", PTR)
     scratch_at = aligned(arena_bytes)
     workspace_bytes = scratch_at + aligned(program.scratch_bytes)

@@ -9,8 +9,15 @@ from typing import NamedTuple
 from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, device_math_functions
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import GpuKernel
 from xla_explorer.backends.gpu.tensor_map import MAP_BYTES
+from xla_explorer.compiler.codegen.ir.definitions import (
+    EMPTY_NODE,
+    AttributeGroup,
+    Metadata,
+    node_list,
+)
 from xla_explorer.compiler.codegen.ir.llvm_module import (
     ALWAYS_INLINE,
+    SOURCE,
     LlvmFunction,
     LlvmModule,
 )
@@ -142,18 +149,19 @@ def write_kernels(kernels: Sequence[GpuKernel], dialect: KernelDialect = PTX_KER
     declared += [line for function in math for line in function.declarations]
     return LlvmModule(
         (*functions, *math),
-        ('source_filename = "module.hlo"', f'target triple = "{dialect.triple}"', ""),
-        globals=tuple(dict.fromkeys([line for code in codes for line in code.globals])),
+        SOURCE,
+        dialect.triple,
+        globals=tuple(dict.fromkeys([definition for code in codes for definition in code.globals])),
         declarations=tuple(dict.fromkeys(declared)),
         # No jump tables: an indirect branch costs a warp more than a few comparisons, and hides its
         # targets.
         attribute_groups=tuple(
             [
-                f'attributes #{group} = {{ nounwind "no-jump-tables"="true" {attributes} }}'
+                AttributeGroup(group, f'nounwind "no-jump-tables"="true" {attributes}')
                 for attributes, group in groups.items()
             ]
         ),
-        metadata=("!0 = !{}", *_annotations(kernels)),
+        metadata=(EMPTY_NODE, *_annotations(kernels)),
         is_whole=any(code.has_variables for code in codes),
     )
 
@@ -227,23 +235,21 @@ def _in_a_block(kernel: GpuKernel) -> Body:
     return Body(map(changed, kernel.kernel.body))
 
 
-def _annotations(kernels: Sequence[GpuKernel]) -> list[str]:
+def _annotations(kernels: Sequence[GpuKernel]) -> list[Metadata]:
     """Return annotations of grid-constant parameters, as LLVM before 21 requires.
 
     Without them LLVM copies the parameters to local memory.
     """
     number = _FIRST_ANNOTATION
-    named: list[str] = []
-    lines: list[str] = []
+    named: list[int] = []
+    nodes: list[Metadata] = []
     for k in kernels:
         if k.tensor_maps:
             places = ", ".join(
                 [f"i32 {k.kernel.parameters + at + 1}" for at in range(len(k.tensor_maps))]
             )
-            lines += [
-                f'!{number} = !{{ptr @{k.name}, !"grid_constant", !{number + 1}}}',
-                f"!{number + 1} = !{{{places}}}",
-            ]
-            named.append(f"!{number}")
+            content = f'!{{ptr @{k.name}, !"grid_constant", !{number + 1}}}'
+            nodes += [Metadata(number, content), Metadata(number + 1, f"!{{{places}}}")]
+            named.append(number)
             number += 2
-    return [f"!nvvm.annotations = !{{{', '.join(named)}}}", *lines] if named else []
+    return [Metadata("nvvm.annotations", node_list(*named)), *nodes] if named else []

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction, LlvmModule
+from xla_explorer.compiler.codegen.ir.definitions import Metadata, node_list
+from xla_explorer.compiler.codegen.ir.llvm_module import SOURCE, LlvmFunction, LlvmModule
 from xla_explorer.compiler.codegen.ir.records import Label
 
 _BASE = 100_000  # metadata numbers: well above those of the module itself
@@ -20,29 +21,27 @@ def with_debug_lines(module: LlvmModule, emission: str = "LineTablesOnly") -> Ll
 
     emission: `LineTablesOnly`, or `DebugDirectivesOnly` for PTX (the other changes the code).
     """
-    locations: list[str] = []
+    locations: list[Metadata] = []
     functions = tuple([_with_locations(function, locations) for function in module.functions])
     following = _FIRST_SCOPE + len(locations)
-    return replace(
-        module,
-        functions=functions,
-        metadata=(
-            *module.metadata,
-            f"!llvm.dbg.cu = !{{!{_BASE}}}",
-            f"!llvm.module.flags = !{{!{_BASE + 2}, !{following}}}",
-            f'!{_BASE} = distinct !DICompileUnit(language: DW_LANG_C, file: !{_BASE + 1}, producer: "xla_explorer", isOptimized: true, '
-            f"runtimeVersion: 0, emissionKind: {emission})",
-            f'!{_BASE + 1} = !DIFile(filename: "module.hlo", directory: "")',
-            f'!{_BASE + 2} = !{{i32 2, !"Dwarf Version", i32 4}}',
-            f"!{_BASE + 3} = !DISubroutineType(types: !{following + 1})",
-            f'!{following} = !{{i32 2, !"Debug Info Version", i32 3}}',
-            f"!{following + 1} = !{{}}",
-            *locations,
-        ),
+    unit = (
+        f'distinct !DICompileUnit(language: DW_LANG_C, file: !{_BASE + 1}, producer: "xla_explorer", '
+        f"isOptimized: true, runtimeVersion: 0, emissionKind: {emission})"
     )
+    nodes = (
+        Metadata("llvm.dbg.cu", node_list(_BASE)),
+        Metadata("llvm.module.flags", node_list(_BASE + 2, following)),
+        Metadata(_BASE, unit),
+        Metadata(_BASE + 1, f'!DIFile(filename: "{SOURCE}", directory: "")'),
+        Metadata(_BASE + 2, '!{i32 2, !"Dwarf Version", i32 4}'),
+        Metadata(_BASE + 3, f"!DISubroutineType(types: !{following + 1})"),
+        Metadata(following, '!{i32 2, !"Debug Info Version", i32 3}'),
+        Metadata(following + 1, "!{}"),
+    )
+    return replace(module, functions=functions, metadata=(*module.metadata, *nodes, *locations))
 
 
-def _with_locations(function: LlvmFunction, locations: list[str]) -> LlvmFunction:
+def _with_locations(function: LlvmFunction, locations: list[Metadata]) -> LlvmFunction:
     """Return a function with locations, whose metadata is appended to `locations`.
 
     Functions of no instruction that are inlined have none: their lines get those of the callers.
@@ -51,10 +50,12 @@ def _with_locations(function: LlvmFunction, locations: list[str]) -> LlvmFunctio
         return function
     scope = _FIRST_SCOPE + len(locations)
     current = 0 if function.origin is None else function.origin + 1  # line 0: of no instruction
-    locations.append(
-        f'!{scope} = distinct !DISubprogram(name: "{function.name}", scope: !{_BASE + 1}, file: !{_BASE + 1}, line: {current}, '
-        f"type: !{_BASE + 3}, unit: !{_BASE}, spFlags: DISPFlagDefinition | DISPFlagOptimized)"
+    program = (
+        f'distinct !DISubprogram(name: "{function.name}", scope: !{_BASE + 1}, file: !{_BASE + 1}, '
+        f"line: {current}, type: !{_BASE + 3}, unit: !{_BASE}, "
+        "spFlags: DISPFlagDefinition | DISPFlagOptimized)"
     )
+    locations.append(Metadata(scope, program))
     known: dict[int, int] = {}
     numbers = []
     for record in function.body:
@@ -64,8 +65,7 @@ def _with_locations(function: LlvmFunction, locations: list[str]) -> LlvmFunctio
         current = current if record.origin is None else record.origin + 1
         if current not in known:
             known[current] = _FIRST_SCOPE + len(locations)
-            locations.append(
-                f"!{known[current]} = !DILocation(line: {current}, column: 1, scope: !{scope})"
-            )
+            location = f"!DILocation(line: {current}, column: 1, scope: !{scope})"
+            locations.append(Metadata(known[current], location))
         numbers.append(known[current])
     return function._replace(locations=tuple(numbers), scope=scope)

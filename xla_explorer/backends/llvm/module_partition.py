@@ -113,14 +113,15 @@ def _parts(module: LlvmModule, bins: list[Functions]) -> list[LlvmModule]:
         reached = [function for function in functions if function.name in names]
         defined = [f for f in reached if f.is_inlined or place.get(f.name) == number]
         here = {function.name for function in defined}
-        used = {line for f in defined for line in (*f.globals, *f.declarations)}
+        constants = {definition for f in defined for definition in f.globals}
+        called = {declaration for f in defined for declaration in f.declarations}
         parts.append(
             replace(
                 module,
                 functions=tuple([_visible(f) if f.name in crossing else f for f in defined]),
-                globals=tuple([line for line in module.globals if line in used]),
+                globals=tuple([g for g in module.globals if g in constants]),
                 elsewhere=tuple([f for f in reached if f.name not in here]),
-                declarations=tuple([line for line in module.declarations if line in used]),
+                declarations=tuple([d for d in module.declarations if d in called]),
             )
         )
     return parts

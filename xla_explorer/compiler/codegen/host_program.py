@@ -24,7 +24,7 @@ from xla_explorer.compiler.codegen.cache_blocking import (
 from xla_explorer.compiler.codegen.dispatch import LoweringKind, write_kernel
 from xla_explorer.compiler.codegen.foreign_calls import foreign_call_function
 from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
-from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction, LlvmModule
+from xla_explorer.compiler.codegen.ir.llvm_module import SOURCE, LlvmFunction, LlvmModule
 from xla_explorer.compiler.codegen.ir.marks import WHILE, metadata_definitions
 from xla_explorer.compiler.codegen.ir.records import INVARIANT
 from xla_explorer.compiler.codegen.ir.types import I8, I32, I64, PTR
@@ -336,7 +336,7 @@ class HostProgramWriter:
             functions.append(foreign_call_function())
         llvm_module = LlvmModule(
             tuple(functions),
-            ('source_filename = "module.hlo"', ""),
+            SOURCE,
             globals=tuple(definitions),
             declarations=tuple(declarations),
             is_whole=kernels.has_variables,

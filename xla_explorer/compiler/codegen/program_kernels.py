@@ -11,6 +11,7 @@ from xla_explorer.compiler.codegen.dispatch import (
     write_kernel,
     write_overlapping_kernel,
 )
+from xla_explorer.compiler.codegen.ir.definitions import Definition
 from xla_explorer.compiler.codegen.ir.llvm_module import (
     ALWAYS_INLINE,
     LlvmFunction,
@@ -381,9 +382,9 @@ class ProgramKernels:
         return dict.fromkeys([name for kernel in self._kernels for name in kernel.made.routines])
 
     @property
-    def globals(self) -> dict[str, None]:
-        """Constants and metadata of the kernels, a line each."""
-        return dict.fromkeys([line for kernel in self._kernels for line in kernel.made.globals])
+    def globals(self) -> dict[Definition, None]:
+        """Constants and metadata of the kernels."""
+        return dict.fromkeys([g for kernel in self._kernels for g in kernel.made.globals])
 
     @property
     def has_variables(self) -> bool:

@@ -10,6 +10,7 @@ import pytest
 import xla_explorer as xe
 from tests.support.llvm_bodies import text_of_body
 from xla_explorer.backends.llvm.debug_lines import with_debug_lines
+from xla_explorer.compiler.codegen.ir.definitions import AttributeGroup, Global
 from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
 from xla_explorer.compiler.codegen.ir.llvm_module import (
     LlvmFunction,
@@ -74,7 +75,7 @@ def test_functions_state_all_that_their_bodies_name(options: dict[str, object]) 
     for function in module.functions:
         stated = {
             name
-            for line in (*function.globals, *function.declarations)
+            for line in (*[g.text for g in function.globals], *function.declarations)
             for name in _NAMED.findall(line)[:1]
         }
         named = set(_NAMED.findall(text_of_body(function.body)))
@@ -97,18 +98,21 @@ def _function(name: str, *callees: str, **fields: object) -> LlvmFunction:
 def test_sections_are_printed_in_order() -> None:
     module = LlvmModule(
         (_function("f", "g", origin=4, linkage="", convention="ptx_kernel", attributes=("#0",)),),
-        ("head",),
-        ("@c = constant i8 0",),
+        "file",
+        "cpu",
+        (Global("c", "i8", "0", 1),),
         (_function("g", optimization_level=OptimizationLevel.FINAL),),
         ("declare void @h()",),
-        ("attributes #0 = { nounwind }",),
+        (AttributeGroup(0, "nounwind"),),
         support=("; last",),
     )
     lines, (text, origins) = module_lines(module), text_with_origins(module)
     assert "\n".join(lines) + "\n" == module_text(module) == text
     assert lines == [
-        "head",
-        "@c = constant i8 0",
+        'source_filename = "file"',
+        'target triple = "cpu"',
+        "",
+        "@c = private unnamed_addr constant i8 0, align 1",
         "define ptx_kernel void @f() #0 {",
         "entry:",
         "  call void @g()",
@@ -123,7 +127,7 @@ def test_sections_are_printed_in_order() -> None:
         "!0 = !{}",
         "; last",
     ]
-    assert origins[2:8] == [4, None, 0, None, 4, None] and len(origins) == len(lines)
+    assert origins[4:10] == [4, None, 0, None, 4, None] and len(origins) == len(lines)
 
 
 def test_functions_are_reached_through_calls() -> None:
@@ -150,6 +154,6 @@ def test_operations_have_the_locations_of_their_instructions() -> None:
     assert unchanged == math and "!dbg !100004 {" in function_text(f)
     assert f.locations == (0, 100005, 100006, 100006)
     assert "  ret void, !dbg !100006\n" in function_text(f)
-    locations = "\n".join(found.metadata)
+    locations = "\n".join([node.text for node in found.metadata])
     assert '!100004 = distinct !DISubprogram(name: "f"' in locations
     assert "!100005 = !DILocation(line: 1, column: 1, scope: !100004)" in locations

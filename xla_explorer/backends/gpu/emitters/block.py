@@ -74,7 +74,7 @@ class BlockOfThreads(Generic[W]):
 
     def _address(self, offset: int) -> Value[Pointer]:
         """Return an address whose name is final once the size of the memory is known."""
-        address: Value[Pointer] = self.w.named(_address_in("@shared", offset), _SHARED)
+        address: Value[Pointer] = self.w.named(_address_in("shared", offset), _SHARED)
         self._addresses.append((address, offset))
         return address
 
@@ -82,10 +82,9 @@ class BlockOfThreads(Generic[W]):
         """Declare the shared memory, after the kernel's writer has all records."""
         if not self.shared_bytes:
             return
-        name = f"@shared_{self.shared_bytes}"
-        context.define_variable(
-            f"{name} = internal addrspace(3) global [{self.shared_bytes} x i8] undef, align 16"
-        )
+        name = f"shared_{self.shared_bytes}"
+        size = f"[{self.shared_bytes} x i8]"
+        context.define_variable(name, size, "undef", 16, space=_SHARED.space)
         for address, offset in self._addresses:
             address.name = _address_in(name, offset)
 
@@ -212,7 +211,7 @@ class Block(BlockOfThreads[str]):
 
 def _address_in(name: str, offset: int) -> str:
     """Return an address in a variable of shared memory."""
-    return f"getelementptr inbounds (i8, {_SHARED} {name}, i64 {offset})"
+    return f"getelementptr inbounds (i8, {_SHARED} @{name}, i64 {offset})"
 
 
 def both(w: FunctionWriter, a: str | None, b: str | None) -> str | None:

@@ -17,6 +17,7 @@ import numpy as np
 
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import GpuKernel
 from xla_explorer.backends.gpu.emitters.uniformity import UniformityAnalysis
+from xla_explorer.compiler.codegen.ir.definitions import constant_bytes
 from xla_explorer.compiler.codegen.ir.records import Body, Instruction, Phi
 from xla_explorer.compiler.codegen.ir.types import Type
 from xla_explorer.compiler.codegen.ir.values import Value
@@ -181,7 +182,7 @@ class ConstantBank:
 
 
 def _symbol(constant: HloInstruction) -> str:
-    return f"@const_{hashlib.sha256(_data(constant)).hexdigest()[:16]}"
+    return f"const_{hashlib.sha256(_data(constant)).hexdigest()[:16]}"
 
 
 def _data(constant: HloInstruction) -> bytes:
@@ -201,12 +202,14 @@ def _moved(made: GpuKernel, constant: HloInstruction, uses: _Uses) -> GpuKernel:
             moved = pointers[record.result.name] = pointer.builder.named(record.result.name, _BANK)
             record = record._replace(
                 result=moved,
-                operands=(pointers.get(pointer.name) or pointer.builder.named(symbol, _BANK), at),
+                operands=(
+                    pointers.get(pointer.name) or pointer.builder.named(f"@{symbol}", _BANK),
+                    at,
+                ),
             )
         else:
             record = record._replace(operands=(pointers[record.operands[0].name],))
         records[place] = record
-    text = "".join([f"\\{byte:02X}" for byte in data])
-    declaration = f'{symbol} = private unnamed_addr addrspace(4) constant [{len(data)} x i8] c"{text}", align 16'
-    kernel = made.kernel._replace(body=Body(records), globals=(*made.kernel.globals, declaration))
+    table = constant_bytes(symbol, data, 16, _BANK.space)
+    kernel = made.kernel._replace(body=Body(records), globals=(*made.kernel.globals, table))
     return made._replace(kernel=kernel)

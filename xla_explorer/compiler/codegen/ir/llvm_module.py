@@ -9,10 +9,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from xla_explorer.compiler.codegen.ir.definitions import (
+    EMPTY_NODE,
+    AttributeGroup,
+    Definition,
+    Metadata,
+)
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 from xla_explorer.compiler.codegen.ir.records import Body
 
 ALWAYS_INLINE = "alwaysinline"
+SOURCE = "module.hlo"  # name of the source file in modules of programs
 
 
 class LlvmFunction(NamedTuple):
@@ -35,7 +42,7 @@ class LlvmFunction(NamedTuple):
     convention: str = ""
     attributes: tuple[str, ...] = ("nounwind",)
     optimization_level: OptimizationLevel = OptimizationLevel.DEFAULT
-    globals: tuple[str, ...] = ()
+    globals: tuple[Definition, ...] = ()
     declarations: tuple[str, ...] = ()
     callees: tuple[str, ...] = ()
     has_loop: bool = False
@@ -53,19 +60,21 @@ class LlvmFunction(NamedTuple):
 class LlvmModule:
     """A module.
 
-    head: first lines, such as the target triple. globals: constants, variables, and metadata of
-    loops. elsewhere: functions that another module defines. attribute_groups: None without a
-    section for them. metadata: the last section. support: definitions as text, after all others.
+    source: name of its source file. triple: of the target; empty for that of the compilation.
+    globals: constants, variables, and metadata of loops. elsewhere: functions that another module
+    defines. attribute_groups: None without a section for them. metadata: the last section. support:
+    definitions as text, after all others.
     is_whole: no part may be compiled alone, as mutable variables need.
     """
 
     functions: tuple[LlvmFunction, ...]
-    head: tuple[str, ...] = ()
-    globals: tuple[str, ...] = ()
+    source: str = ""
+    triple: str = ""
+    globals: tuple[Definition, ...] = ()
     elsewhere: tuple[LlvmFunction, ...] = ()
     declarations: tuple[str, ...] = ()
-    attribute_groups: tuple[str, ...] | None = None
-    metadata: tuple[str, ...] = ("!0 = !{}",)
+    attribute_groups: tuple[AttributeGroup, ...] | None = None
+    metadata: tuple[Metadata, ...] = (EMPTY_NODE,)
     support: tuple[str, ...] = ()
     is_whole: bool = False
 

@@ -304,18 +304,25 @@ def function_text(function: LlvmFunction) -> str:
     return "\n".join(_function_lines(function))
 
 
+def _head(module: LlvmModule) -> list[str]:
+    """Return the first lines, up to the functions."""
+    found = [f'source_filename = "{module.source}"'] if module.source else []
+    found += [f'target triple = "{module.triple}"'] if module.triple else []
+    return [*found, *([""] if found else []), *[definition.text for definition in module.globals]]
+
+
 def module_lines(module: LlvmModule) -> list[str]:
     """Return the lines of a module."""
-    groups = [] if module.attribute_groups is None else [*module.attribute_groups, ""]
+    groups = [group.text for group in module.attribute_groups or ()]
     declarations = [*map(_declaration, module.elsewhere), *module.declarations]
     return [
-        *module.head,
-        *module.globals,
+        *_head(module),
         *[line for function in module.functions for line in _function_lines(function)],
         *declarations,
         "",
         *groups,
-        *module.metadata,
+        *([] if module.attribute_groups is None else [""]),
+        *[node.text for node in module.metadata],
         *module.support,
     ]
 
@@ -323,7 +330,7 @@ def module_lines(module: LlvmModule) -> list[str]:
 def text_with_origins(module: LlvmModule) -> tuple[str, list[int | None]]:
     """Return a module as text, and the HLO instruction of each line."""
     lines = module_lines(module)
-    origins: list[int | None] = [None] * (len(module.head) + len(module.globals))
+    origins: list[int | None] = [None] * len(_head(module))
     for function in module.functions:
         origins += _function_origins(function)
     return "\n".join(lines) + "\n", origins + [None] * (len(lines) - len(origins))

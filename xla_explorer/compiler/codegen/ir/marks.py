@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from xla_explorer.compiler.codegen.ir.definitions import Metadata, node_list
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 
 # Marks: metadata of branches and stores. A module defines that of its functions
@@ -16,13 +17,21 @@ NO_VECTOR = ", !llvm.loop !20"  # for loops that cannot be vectorised: see `Opti
 # For the loops of `while`: without own metadata, LLVM gives them that of an inner loop whose exit
 # is their back edge.
 WHILE = ", !llvm.loop !30"
+
+
+def _of_loop(number: int, option: str) -> tuple[Metadata, ...]:
+    """Return a loop's node, which refers to itself, and the node of its option."""
+    distinct = f"distinct {node_list(number, number + 1)}"
+    return Metadata(number, distinct), Metadata(number + 1, f"!{{{option}}}")
+
+
 _METADATA = {
-    NO_UNROLL: ("!1 = distinct !{!1, !2}", '!2 = !{!"llvm.loop.unroll.disable"}'),
-    UNROLL: ("!3 = distinct !{!3, !4}", '!4 = !{!"llvm.loop.unroll.full"}'),
-    UNROLL_BY_4: ("!5 = distinct !{!5, !6}", '!6 = !{!"llvm.loop.unroll.count", i32 4}'),
-    NONTEMPORAL: ("!7 = !{i32 1}",),
-    NO_VECTOR: ("!20 = distinct !{!20, !21}", '!21 = !{!"llvm.loop.vectorize.enable", i1 false}'),
-    WHILE: ("!30 = distinct !{!30, !31}", '!31 = !{!"llvm.loop.unroll.disable"}'),
+    NO_UNROLL: _of_loop(1, '!"llvm.loop.unroll.disable"'),
+    UNROLL: _of_loop(3, '!"llvm.loop.unroll.full"'),
+    UNROLL_BY_4: _of_loop(5, '!"llvm.loop.unroll.count", i32 4'),
+    NONTEMPORAL: (Metadata(7, "!{i32 1}"),),
+    NO_VECTOR: _of_loop(20, '!"llvm.loop.vectorize.enable", i1 false'),
+    WHILE: _of_loop(30, '!"llvm.loop.unroll.disable"'),
 }
 OPTIMIZATION_LEVELS = {
     NO_UNROLL: OptimizationLevel.FINAL,
@@ -30,7 +39,7 @@ OPTIMIZATION_LEVELS = {
 }  # of a function with such a loop
 
 
-def metadata_definitions(marks: Collection[str]) -> tuple[str, ...]:
+def metadata_definitions(marks: Collection[str]) -> tuple[Metadata, ...]:
     """Return the definitions of the metadata in which branches and stores end, by number."""
     return tuple(
         [

@@ -11,6 +11,7 @@ from xla_explorer.compiler.codegen.elemental import ElementalEmitter
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.definitions import Definition, Global, constant_bytes
 from xla_explorer.compiler.codegen.ir.marks import metadata_definitions
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 from xla_explorer.compiler.codegen.ir.records import Body
@@ -48,7 +49,7 @@ class Kernel(NamedTuple):
     slots: tuple[int, ...]
     declarations: tuple[str, ...]
     math: tuple[str, ...]
-    globals: tuple[str, ...]
+    globals: tuple[Definition, ...]
     threads: int
     scratch_bytes: int = 0
     constant_data: tuple[bytes, ...] = ()
@@ -73,7 +74,7 @@ class KernelContext:
         self.partition = WorkPartition(self.writer, tasks)
         self.constant_data: list[bytes] = []
         self._in_nest = False
-        self.globals: dict[str, None] = {}
+        self.globals: dict[Definition, None] = {}
         self._has_variables = False
         self.threads = 1
         self.arrays: dict[HloInstruction, ArrayInMemory] = {}
@@ -135,18 +136,21 @@ class KernelContext:
                 import hashlib
 
                 raw = data.tobytes()
-                name = f"@constant_{hashlib.sha256(raw).hexdigest()[:16]}"
-                text = "".join([f"\\{byte:02X}" for byte in raw])
-                number = self.target.address_space
-                space = f"addrspace({number}) " if number else ""
-                self.globals[
-                    f'{name} = private unnamed_addr {space}constant [{len(raw)} x i8] c"{text}", align 64'
-                ] = None
-                self.arrays[i] = ArrayInMemory(name, i.shape.base, self.target.pointer, True)
+                name = f"constant_{hashlib.sha256(raw).hexdigest()[:16]}"
+                self.globals[constant_bytes(name, raw, 64, self.target.address_space)] = None
+                self.arrays[i] = ArrayInMemory(f"@{name}", i.shape.base, self.target.pointer, True)
 
-    def define_variable(self, definition: str) -> None:
-        """Define a mutable variable of the module."""
-        self.globals[definition] = None
+    def define_variable(
+        self,
+        name: str,
+        t: str,
+        value: str,
+        alignment: int,
+        linkage: str = "internal",
+        space: int = 0,
+    ) -> None:
+        """Define a mutable variable of the module. See `Global`."""
+        self.globals[Global(name, t, value, alignment, linkage, space, False)] = None
         self._has_variables = True
 
     def emitter(self) -> ElementalEmitter:

@@ -242,7 +242,7 @@ def write_random_state_kernel(context: KernelContext) -> None:
     the evaluator's.
     """
     w, output, delta = context.writer, context.outputs[0], context.roots[0].attribute("delta")
-    context.define_variable(f"@{_STATE} = internal global [2 x i64] [i64 1, i64 0], align 16")
+    context.define_variable(_STATE, "[2 x i64]", "[i64 1, i64 0]", 16)
     high = f"getelementptr inbounds (i8, ptr @{_STATE}, i64 8)"
     before = w.value(f"load atomic i64, ptr {high} monotonic, align 8")
     low = w.value(f"atomicrmw add ptr @{_STATE}, i64 {delta} monotonic")

@@ -107,7 +107,7 @@ class LoweredNest:
         arrays = [f"ptr noalias %a{k}" for k in range(len(self.nest.arrays))]
         scratch = ["ptr noalias %scratch"] if self.scratch_bytes else []
         head = f"define void @kernel({', '.join([*arrays, *scratch, 'i64 %task'])}) {{"
-        definitions = [*body.declarations, *metadata_of(self.nest)]
+        definitions = [*body.declarations, *[node.text for node in metadata_of(self.nest)]]
         lines = [line for line, _ in body.lines()]
         return "\n".join([head, "entry:", *lines, "  ret void", "}", *definitions, ""])
 

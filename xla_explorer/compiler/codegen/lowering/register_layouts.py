@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from xla_explorer.compiler.codegen.ir.builder import Builder
+from xla_explorer.compiler.codegen.ir.definitions import Metadata
 from xla_explorer.compiler.codegen.ir.marks import NONTEMPORAL, metadata_definitions
 from xla_explorer.compiler.codegen.ir.types import BF16 as BF16_LANES
 from xla_explorer.compiler.codegen.ir.types import I64
@@ -127,7 +128,7 @@ def load_packed_pairs(
     return UnrolledValue(axes, instance)
 
 
-def metadata_of(nest: LoopNest) -> tuple[str, ...]:
+def metadata_of(nest: LoopNest) -> tuple[Metadata, ...]:
     """Return the definitions of metadata that the code of a nest uses."""
     return metadata_definitions([NONTEMPORAL] if any(a.streamed for a in nest.arrays) else [])
 

@@ -222,7 +222,7 @@ class _Kernel:
         self.product, self.kind = product, plan.matrices.kind
         self.result = ResultStore(context, self.block, product, plan.matrices.m, plan.matrices.n)
         self.slots = slots
-        context.define_variable("@stages = external addrspace(3) global [0 x i8], align 1024")
+        context.define_variable("stages", "[0 x i8]", "", 1024, "external", 3)
         base = w.value("ptrtoint ptr addrspace(3) @stages to i32")
         self.base = w.operation(
             "and",

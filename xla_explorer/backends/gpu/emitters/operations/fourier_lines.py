@@ -10,6 +10,7 @@ import numpy as np
 
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import ScratchArrays
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
+from xla_explorer.compiler.codegen.ir.definitions import constant_bytes
 from xla_explorer.compiler.codegen.kernels.fourier.stages import (
     Complex,
     FourierStages,
@@ -57,13 +58,10 @@ class Roots:
         real, imaginary = roots_of_unity(numerators, self.length)
         part = np.float32 if kind is C64 else np.float64
         raw = np.stack([real.astype(part), imaginary.astype(part)], -1).tobytes()
-        name = f"@roots_{hashlib.sha256(raw).hexdigest()[:16]}"
-        text = "".join([f"\\{byte:02X}" for byte in raw])
-        self.context.globals[
-            f'{name} = private unnamed_addr addrspace(1) constant [{len(raw)} x i8] c"{text}", align 16'
-        ] = None
+        name = f"roots_{hashlib.sha256(raw).hexdigest()[:16]}"
+        self.context.globals[constant_bytes(name, raw, 16, space=1)] = None
         return ArrayInMemory(
-            name, array_shape(kind, (len(numerators),)), self.context.target.pointer, True
+            f"@{name}", array_shape(kind, (len(numerators),)), self.context.target.pointer, True
         )
 
     def at(self, numerator: Index) -> Complex:
