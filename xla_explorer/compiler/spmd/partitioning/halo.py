@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue
 from xla_explorer.compiler.spmd.partitioning.writer import Writer
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.opcodes import CONSTANT
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,7 @@ def exchange(
     starts: Sequence[int],
     length: int,
     fill: HloInstruction | None = None,
+    zeros: bool = False,
 ) -> HloInstruction:
     """Return the range [starts[k], starts[k] + length) of a dimension on its shard k.
 
@@ -89,16 +91,28 @@ def exchange(
     else:
         x = w.concatenate([_piece(w, value, dim, piece) for piece in plan.pieces], dim)
         first = plan.first
-    return _window(w, value, dim, x, _PerShard(starts, first, w.axes.index(axes)), length, fill)
+    return _window(
+        w,
+        value,
+        dim,
+        x,
+        _PerShard(starts, first, w.axes.index(axes), zeros and not plan.gathers),
+        length,
+        fill,
+    )
 
 
 @dataclass(frozen=True)
 class _PerShard:
-    """Numbers of each shard, and the shard of each device."""
+    """Numbers of each shard, and the shard of each device.
+
+    zeros: a device outside a permutation's pairs gets zeros, which may serve as the fill.
+    """
 
     starts: Sequence[int]
     first: Sequence[int]
     shard: Sequence[int]
+    zeros: bool = False
 
     def at(self, numbers: Sequence[int]) -> list[int]:
         return [numbers[k] for k in self.shard]
@@ -145,11 +159,23 @@ def _window(
         return found
     if not needing:
         return w.broadcast(fill, found.shape.dimensions)
+    if given.zeros and own_is_even(w, value, dim) and is_zero(fill):
+        return found
     whole = not any(given.first) and have == size
     if whole and len(needing) == len(given.starts):
         return found
     inside = w.within(found, dim, given.at(given.starts), 0, size)
     return w.select(inside, found, fill)
+
+
+def own_is_even(w: Writer, value: ShardedValue, dim: int) -> bool:
+    """Return True if no shard of a dimension has padding."""
+    return value.dims[dim] % w.axes.tiles(value.tiling.dims[dim]) == 0
+
+
+def is_zero(scalar: HloInstruction) -> bool:
+    """Return True for a constant zero."""
+    return scalar.opcode is CONSTANT and not scalar.literal.array.any()
 
 
 def _piece(w: Writer, value: ShardedValue, dim: int, piece: tuple[int, int, int]) -> HloInstruction:

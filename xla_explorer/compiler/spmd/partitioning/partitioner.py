@@ -131,6 +131,11 @@ class Partitioner:
         """Return the value in all shardings that are written already."""
         return self._versions.setdefault(_key(value), [value])
 
+    def alone(self, value: ShardedValue) -> ShardedValue:
+        """Return the value without its other versions, as XLA treats a constant."""
+        self._versions[_key(value)] = [value]
+        return value
+
     def _best(self, value: ShardedValue, tiling: Tiling) -> tuple[ShardedValue, ReshardPath]:
         found = []
         for version in self.versions(value):

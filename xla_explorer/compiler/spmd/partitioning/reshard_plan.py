@@ -29,7 +29,7 @@ class Move:
     Attributes
     ----------
     kind : str
-        slice, all-gather, all-to-all or collective-permute.
+        slice, all-gather, all-reduce, all-to-all or collective-permute.
     result : Tiling
         The sharding after it.
     sent : float
@@ -184,9 +184,20 @@ def _by_whole_copy(array: _Array, source: Tiling, target: Tiling) -> ReshardPath
 
 def _gathered(array: _Array, at: Tiling, dim: int, axes: Axes, moves: list[Move]) -> Tiling:
     after = at.with_dim(dim, at.dims[dim][: -len(axes)])
-    sent = array.bytes(at) * (array.axes.tiles(axes) - 1)
-    moves.append(Move("all-gather", after, sent, dim, -1, axes))
+    moves.append(_joining(array, at, after, dim, axes))
     return after
+
+
+def _joining(array: _Array, at: Tiling, after: Tiling, dim: int, axes: Axes) -> Move:
+    """Return the move that gives devices along axes each other's parts.
+
+    If most devices have padding only, an all-reduce of the whole dimension sends less.
+    """
+    count = array.axes.tiles(axes)
+    if not after.dims[dim] and 2 * array.sizes[dim] <= count:
+        sent = 2 * array.bytes(after) * (count - 1) / count
+        return Move("all-reduce", after, sent, dim, -1, axes)
+    return Move("all-gather", after, array.bytes(at) * (count - 1), dim, -1, axes)
 
 
 def _cheapest(
@@ -276,8 +287,7 @@ def _gathers(array: _Array, at: Tiling, target: Tiling, atoms: Sequence[Axes]) -
         for gone in _suffixes(axes, atoms):
             rest = axes[: len(axes) - len(gone)]
             if array.aligned(dim, rest, axes):
-                sent = array.bytes(at) * (array.axes.tiles(gone) - 1)
-                yield Move("all-gather", at.with_dim(dim, rest), sent, dim, -1, gone)
+                yield _joining(array, at, at.with_dim(dim, rest), dim, gone)
 
 
 def _exchanges(array: _Array, at: Tiling, target: Tiling, atoms: Sequence[Axes]) -> Iterator[Move]:

@@ -9,6 +9,7 @@ from xla_explorer.compiler.spmd.partitioning.reshard_plan import Move, ReshardPa
 from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue
 from xla_explorer.compiler.spmd.partitioning.writer import Pairs, Writer
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.primitive_type import S32
 from xla_explorer.hlo.shape import Shape
 
 
@@ -27,6 +28,8 @@ def written(w: Writer, value: ShardedValue, path: ReshardPath) -> ShardedValue:
         if move.kind == "all-gather":
             gathered = w.all_gather(x, move.dim, move.axes)
             x = cut_to(w, gathered, w.axes.local(shape.dimensions, move.result))
+        elif move.kind == "all-reduce":
+            x = _added(w, x, shape, move)
         elif move.kind == "all-to-all":
             x = _exchanged(w, x, shape, move)
         else:
@@ -53,6 +56,23 @@ def _sliced(
             starts[d] = [k * new[d] for k in w.axes.index(more)]
             padding[d] = (0, w.axes.tiles(more) * new[d] - old[d])
     return w.dynamic_slice(w.pad(x, padding), starts, {d: new[d] for d in starts})
+
+
+def _added(w: Writer, x: HloInstruction, shape: Shape, move: Move) -> HloInstruction:
+    """Return a dimension that has fewer elements than devices, as a sum of each one's element."""
+    d, size, places = move.dim, shape.dimensions[move.dim], w.axes.index(move.axes)
+    kind = x.shape.element_type
+    combiner = w.state.combiner("or" if kind.is_pred else "add", kind)
+    if size == 1:
+        own = w.select(w.on_first(move.axes), x, w.zero(x))
+    else:
+        own = w.select(w.within(x, d, places, 0, size), x, w.zero(x))
+        sizes = [*x.shape.dimensions[:d], size, *x.shape.dimensions[d + 1 :]]
+        whole = w.broadcast(w.zero(x), sizes)
+        zero = w.constant(0, S32)
+        at = [w.of_device(places) if k == d else zero for k in range(len(sizes))]
+        own = w.add("dynamic-update-slice", [whole, own, *at])
+    return w.all_reduce(own, move.axes, combiner)
 
 
 def _exchanged(w: Writer, x: HloInstruction, shape: Shape, move: Move) -> HloInstruction:

@@ -9,6 +9,7 @@ from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner
 from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, Value
 from xla_explorer.compiler.spmd.partitioning.shardings import TilingTree
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.opcodes import GET_TUPLE_ELEMENT
 from xla_explorer.hlo.shape import Shape, array_shape, tuple_shape
 
 
@@ -34,6 +35,22 @@ def local_tree(p: Partitioner, shape: Shape, tree: TilingTree) -> Shape:
     )
 
 
+def _one_tuple(value: list[Value], tree: list[TilingTree]) -> HloInstruction | None:
+    """Return the instruction whose elements, in order, are the parts in these tilings, or None."""
+    found = None
+    for k, (part, tiling) in enumerate(zip(value, tree, strict=True)):
+        if not isinstance(part, ShardedValue) or part.tiling != tiling:
+            return None
+        local = part.local
+        if local.opcode is not GET_TUPLE_ELEMENT or local.attributes["index"] != k:
+            return None
+        if found not in (None, local.operands[0]):
+            return None
+        found = local.operands[0]
+    fits = found is not None and len(found.shape.tuple_shapes) == len(value)
+    return found if fits else None
+
+
 def parts_of(p: Partitioner, local: HloInstruction, shape: Shape, tree: TilingTree) -> Value:
     """Return the arrays of a partitioned value of any shape."""
     if isinstance(tree, Tiling):
@@ -50,5 +67,8 @@ def packed(p: Partitioner, value: Value, tree: TilingTree) -> HloInstruction:
         assert isinstance(tree, Tiling)
         return p.to(value, tree).local if value.shape.is_array else value.local
     assert isinstance(tree, list)
+    whole = _one_tuple(value, tree)
+    if whole is not None:
+        return whole
     parts = [packed(p, part, inner) for part, inner in zip(value, tree, strict=True)]
     return p.w.add("tuple", parts, tuple_shape([part.shape for part in parts]))

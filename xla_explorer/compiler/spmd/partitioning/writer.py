@@ -135,18 +135,16 @@ class Writer:
             self._tables[key] = self.add("reshape", [taken], array_shape(S32, ()))
         return self._tables[key]
 
-    def first_of(self, axes: Axes) -> list[int]:
-        """Return the first device of each group along axes."""
-        return [d for d, k in enumerate(self.axes.index(axes)) if k == 0]
-
-    def holds_on(self, devices: Iterable[int]) -> HloInstruction:
-        """Return the pred scalar that is true on the given devices."""
-        chosen = set(devices)
-        if chosen == {0}:
-            zero = self.constant(0, U32)
-            return self.add("compare", [self.partition(), zero], direction="EQ")
-        number = self.of_device([int(d in chosen) for d in range(self.axes.count)])
-        return self.add("compare", [number, self.constant(1, S32)], direction="EQ")
+    def on_first(self, axes: Axes) -> HloInstruction:
+        """Return the pred scalar that is true on the first device of each group along axes."""
+        number = self.partition()
+        if len(axes) < len(self.axes.sizes) or self.axes.index(axes) != tuple(
+            range(self.axes.count)
+        ):
+            table = self.constant(np.array(self.axes.index(axes)), U32)
+            taken = self.add("dynamic-slice", [table, number], dynamic_slice_sizes=(1,))
+            number = self.add("reshape", [taken], array_shape(U32, ()))
+        return self.add("compare", [number, self.constant(0, U32)], direction="EQ")
 
     def reshape(self, x: HloInstruction, sizes: Sequence[int]) -> HloInstruction:
         """Return x with other sizes."""

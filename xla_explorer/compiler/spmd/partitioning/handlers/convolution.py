@@ -230,9 +230,14 @@ def _written(
     ranges = {d: r for d, r in _ranges(p, plan, chosen).items() if r is not None}
     inner = [d for d in range(lhs.shape.rank) if d not in ranges and d != labels.input_batch]
     x = masked(p.w, lhs, zero, inner)
+    by_kernel = [
+        d
+        for d, kind in zip(labels.input_spatial, plan.spatial, strict=True)
+        if kind == "contracted"
+    ]
     for d, needed in ranges.items():
         part = ShardedValue(x, lhs.shape, lhs.tiling)
-        x = range_of(p, part, d, lhs.tiling.dims[d], *needed.asked, zero)
+        x = range_of(p, part, d, lhs.tiling.dims[d], *needed.asked, zero, zeros=d in by_kernel)
     kernel_inner = [d for d in range(rhs.shape.rank) if d != labels.kernel_output_feature]
     y = masked(p.w, rhs, p.w.zero(rhs.local), kernel_inner)
     windows = []

@@ -75,7 +75,8 @@ def contracted(
     local = p.w.copied(i, parts, p.local_shape(i.shape, result))
     value = p.made(local, i.shape, result)
     add = p.run.state.combiner("add", i.shape.element_type) if chosen.partial else None
-    return value if add is None else p.all_reduced(value, chosen.partial, add, wanted)
+    runs = [a for f, a in zip(chosen.factors, chosen.axes, strict=True) if f.contracted]
+    return value if add is None else p.all_reduced_by_dim(value, runs, add, wanted)
 
 
 def _chosen(

@@ -141,7 +141,7 @@ def _written(
     x = p.w.copied(i, [operand.local, moved], shape, slice_sizes=tuple(sizes))
     if not partial:
         return p.made(x, i.shape, result)
-    inside = _inside(
+    outside = _outside(
         p,
         dims,
         operand,
@@ -149,8 +149,8 @@ def _written(
         [f.dims[0] for f, a in zip(chosen.factors, chosen.axes, strict=True) if a and f.contracted],
     )
     batch = list(dims.batch_dims)
-    mask = p.w.broadcast(inside, shape.dimensions, batch)
-    x = p.w.select(mask, x, p.w.zero(x))
+    mask = p.w.broadcast(outside, shape.dimensions, batch)
+    x = p.w.select(mask, p.w.zero(x), x)
     combiner = p.run.state.combiner(joining(i.shape.element_type), i.shape.element_type)
     return p.all_reduced(p.made(x, i.shape, result), partial, combiner, p.wanted(i))
 
@@ -170,14 +170,14 @@ def _clamped(
     return p.w.add("clamp", [low, x, high])
 
 
-def _inside(
+def _outside(
     p: Partitioner,
     dims: IndexDims,
     operand: ShardedValue,
     indices: HloInstruction,
     split: list[int | None],
 ) -> HloInstruction:
-    """Return pred by index: whether the row is in this device's part."""
+    """Return pred by index: whether the row is outside this device's part."""
     own = operand.local.shape.dimensions
     kind = indices.shape.element_type
     sizes = indices.shape.dimensions
@@ -190,11 +190,11 @@ def _inside(
             x = p.w.slice(indices, {dims.vector_dim: (number, number + 1)})
             x = p.w.reshape(x, [n for k, n in enumerate(sizes) if k != dims.vector_dim])
         high = p.w.broadcast(p.w.constant(own[d], kind), x.shape.dimensions)
-        found.append(p.w.add("compare", [x, high], direction="LT"))
+        found.append(p.w.add("compare", [x, high], direction="GE"))
         if not kind.is_unsigned:
             low = p.w.broadcast(p.w.constant(0, kind), x.shape.dimensions)
-            found.append(p.w.add("compare", [x, low], direction="GE"))
-    inside = found[0]
+            found.append(p.w.add("compare", [x, low], direction="LT"))
+    outside = found[0]
     for other in found[1:]:
-        inside = p.w.add("and", [inside, other])
-    return inside
+        outside = p.w.add("or", [outside, other])
+    return outside

@@ -37,11 +37,12 @@ def range_of(
     starts: Starts,
     length: int,
     fill: HloInstruction | None = None,
+    zeros: bool = False,
 ) -> HloInstruction:
     """Return the range of each shard along axes, from a value split by them or whole."""
     count = p.axes.tiles(axes)
     if value.tiling.dims[dim] == axes:
-        return exchange(p.w, value, dim, [starts(k) for k in range(count)], length, fill)
+        return exchange(p.w, value, dim, [starts(k) for k in range(count)], length, fill, zeros)
     assert not value.tiling.dims[dim]
     devices = [starts(k) for k in p.axes.index(axes)]
     return exchange_whole(p.w, value, dim, devices, length, fill)

@@ -128,7 +128,7 @@ def start_once(
     """Return the initial value on one device of each group, and the identity on the others."""
     if init is fill or combiner in ("maximum", "minimum", "and", "or"):
         return init
-    return p.w.select(p.w.holds_on(p.w.first_of(over)), init, fill)
+    return p.w.select(p.w.on_first(over), init, fill)
 
 
 def _by_candidates(

@@ -174,4 +174,4 @@ def _on_first(p: Partitioner, x: HloInstruction, axes: Axes, combiner: str) -> H
     identity = p.w.constant(identity_element(combiner, x.shape.element_type), x.shape.element_type)
     if combiner in ("maximum", "minimum", "and", "or"):
         return x
-    return p.w.select(p.w.holds_on(p.w.first_of(axes)), x, identity)
+    return p.w.select(p.w.on_first(axes), x, identity)

@@ -50,7 +50,7 @@ def rng(p: Partitioner, i: HloInstruction) -> Value:
     free = tuple([k for k in range(len(p.axes.sizes)) if k not in wanted.used])
     if not free:
         return p.made(x, i.shape, wanted)
-    drawn = p.w.select(p.w.holds_on(p.w.first_of(free)), x, p.w.zero(x))
+    drawn = p.w.select(p.w.on_first(free), x, p.w.zero(x))
     kind = i.shape.element_type
     combiner = p.run.state.combiner("or" if kind.is_pred else "add", kind)
     return p.made(p.w.all_reduce(drawn, free, combiner), i.shape, wanted)

@@ -60,7 +60,7 @@ def constant(p: Partitioner, i: HloInstruction) -> Value:
         return p.made(p.target.add(CONSTANT, literal.shape, payload=literal), i.shape, tiling)
     whole = p.w.copied(i, [], i.shape)
     value = p.made(whole, i.shape, p.axes.unsplit(i.shape.rank, tiling.manual))
-    return p.to(value, tiling)
+    return p.to(value, tiling) if p.cheapest else p.alone(p.to(value, tiling))
 
 
 @handles("tuple")
