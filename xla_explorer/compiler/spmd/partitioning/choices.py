@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -55,3 +57,12 @@ class PartitionChoice:
     chosen: str
     alternatives: tuple[Alternative, ...]
     notes: tuple[str, ...] = ()
+
+    def facts(self) -> dict[str, Any]:
+        """Return the choice as plain data, for the journal."""
+        return {
+            "choice": self.kind,
+            "chosen": self.chosen,
+            "alternatives": [dataclasses.asdict(one) for one in self.alternatives],
+            "notes": list(self.notes),
+        }

@@ -13,6 +13,7 @@ from xla_explorer.compiler.spmd.partitioning.choices import PartitionChoice
 from xla_explorer.compiler.spmd.partitioning.computations import written_computation
 from xla_explorer.compiler.spmd.partitioning.device_axes import axes_for
 from xla_explorer.compiler.spmd.partitioning.partitioner import PartitionRun
+from xla_explorer.compiler.spmd.partitioning.sharding_errors import check_shardings
 from xla_explorer.compiler.spmd.partitioning.shardings import Annotations, sharding_texts
 from xla_explorer.compiler.spmd.partitioning.writer import ModuleState
 from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
@@ -34,23 +35,33 @@ class SpmdPartitioning:
     policy: str = "cost"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Partition the entry and what it calls."""
+        """Partition the entry and what it calls; each choice is a decision in the journal."""
         count = self.num_partitions or int(module.attributes.get("num_partitions") or 1)
         if count < 2:
             return False
-        partition_module(module, count, self.policy)
+        for choice in partition_module(module, count, self.policy):
+            context.decide(self.name, (), (), choice.instruction, facts=choice.facts)
         DeadCodeElimination().run(module, context)
         return True
 
 
 def partition_module(module: HloModule, count: int, policy: str) -> list[PartitionChoice]:
-    """Partition a module in place and return the decisions."""
+    """Partition a module in place and return the decisions.
+
+    ShardingError, and the module stays as it is, if a sharding does not fit.
+    """
+    check_shardings(module, count)
     shardings = [s for _, text in sharding_texts(module) for s in Sharding.read_all(text)]
     axes = axes_for(count, shardings)
     state = ModuleState(module, axes)
     run = PartitionRun(module, state, Annotations(axes), policy)
     source = module.entry
-    target = written_computation(run, source, run.annotations.of(source.root))
+    known = dict(module.computations)
+    try:
+        target = written_computation(run, source, run.annotations.of(source.root))
+    except Exception:
+        module.computations = known
+        raise
     module.entry = target
     module.attributes["num_partitions"] = count
     for name in ("entry_computation_layout",):
