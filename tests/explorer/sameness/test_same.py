@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -136,6 +137,32 @@ def test_small_results_are_not_lost_in_an_absolute_tolerance() -> None:
 
     verdict = xe.same(reference, lambda x: reference(x) * np.float32(0.5), *vectors(1))
     assert not verdict
+
+
+def test_roundings_of_large_sums_inside_a_program() -> None:
+    """Logits of some thousands: their roundings exceed those of the arguments."""
+    (x,) = vectors(1, 64 * 12)
+    x = x.reshape(12, 64) * np.float32(30)
+
+    def reference(x: Any) -> Any:
+        scores = x @ x.T * np.float32(0.125)
+        e = np.exp(scores - scores.max(-1, keepdims=True))
+        return (e / e.sum(-1, keepdims=True)) @ x
+
+    def candidate(x: Any) -> Any:
+        scores = sum(np.outer(x[:, k], x[:, k]) for k in range(64)) * np.float32(0.125)
+        e = np.exp(scores - scores.max(-1, keepdims=True))
+        return np.einsum("ij,jk->ik", e, x) / e.sum(-1, keepdims=True)
+
+    assert xe.same(reference, candidate, x, claim="fast")
+    assert not xe.same(reference, lambda x: candidate(x) * np.float32(1.001), x, claim="fast")
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn])
+def test_narrow_types(dtype: Any) -> None:
+    (x,) = vectors(1, 32, dtype)
+    assert xe.same(lambda x: x + x, lambda x: x * dtype(2), x, claim="bitwise")
+    assert not xe.same(lambda x: x + x, lambda x: x * dtype(1.5), x)
 
 
 def test_the_report_has_every_form() -> None:

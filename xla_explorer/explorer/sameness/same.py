@@ -261,7 +261,7 @@ def _show(found: Sameness, trials: Trials, finding: Finding) -> None:
         leaves = shrunk(leaves, lambda tried: _fails(trials, tried), place)
         again = trials.expected(leaves)
         try:
-            new = trials.actual(trials._own(leaves))
+            new = trials.actual(trials.own(leaves))
         except Exception:
             again = None
         if again is not None and _differs(trials, leaves, again, new):
@@ -297,7 +297,7 @@ def _place(expected: list[Array], actual: list[Array], trials: Trials) -> tuple[
     """Return the number of the result and of its element that differ most."""
     best = (0, 0, -1.0)
     for number, (a, b) in enumerate(
-        zip(trials._flushed(expected), trials._flushed(actual), strict=True)
+        zip(trials.flushed(expected), trials.flushed(actual), strict=True)
     ):
         apart = ulps_apart(a, b).reshape(-1)
         sign = np.asarray(a.reshape(-1) == 0) & _other_bits(a, b)
@@ -318,7 +318,7 @@ def _fails(trials: Trials, leaves: list[Array]) -> bool:
     if expected is None:
         return False
     try:
-        actual = trials.actual(trials._own(leaves))
+        actual = trials.actual(trials.own(leaves))
     except Exception:
         return False
     return _differs(trials, leaves, expected, actual)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from xla_explorer.explorer.sessions.arguments import Array
 
 _MOST_TRIES = 400
+_MOST_SECONDS = 10.0
 _SHOWN = 4
 
 
@@ -36,9 +38,15 @@ class _Search:
 
     def __init__(self, leaves: list[Array], fails: Callable[[list[Array]], bool]) -> None:
         self.leaves, self.fails, self.tries = leaves, fails, _MOST_TRIES
+        self.until = time.monotonic() + _MOST_SECONDS
+
+    @property
+    def is_over(self) -> bool:
+        """True if no tries or no time is left."""
+        return self.tries <= 0 or time.monotonic() > self.until
 
     def accepts(self, leaves: list[Array]) -> bool:
-        if self.tries <= 0:
+        if self.is_over:
             return False
         self.tries -= 1
         return self.fails(leaves)
@@ -74,8 +82,10 @@ class _Search:
         if len(set(_keys(self.leaves[number]))) == 1:
             return
         width = size // 2
-        while width and self.tries > 0:
+        while width and not self.is_over:
             for start in range(0, size, width):
+                if self.is_over:
+                    return
                 new = self.leaves[number].copy()
                 new.reshape(-1)[start : start + width] = 0
                 self._try(number, new)

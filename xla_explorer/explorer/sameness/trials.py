@@ -14,9 +14,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xla_explorer.compiler.rewriting.exactness import Exactness, float_limits
+from xla_explorer.explorer.sameness.arrays import (
+    SLACK,
+    bytes_of,
+    equal,
+    magnitude,
+    moved,
+    of_rows,
+    permuted,
+    poison,
+    poison_free_memory,
+    units_moved,
+    widened,
+    without_subnormals,
+)
 from xla_explorer.explorer.sameness.measures import (
     Tiers,
     is_float,
+    keeps,
     loses_special_values,
     ulps_apart,
 )
@@ -25,10 +40,15 @@ from xla_explorer.explorer.sameness.values import Batch, Values
 from xla_explorer.explorer.sessions.arguments import Array
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
-_MOST_POISONED_BYTES = 1 << 24
 _MOST_KEPT = 256
-_RESPONSES = 3
-"""Perturbed runs that measure how much roundings of the arguments change a result."""
+CROSSED = "special values of all arguments"
+"""The batches whose elements have different magnitudes side by side."""
+_RESPONSES = (8, 3)
+"""Perturbed runs that measure how much roundings of the arguments change a result.
+
+The second number is for large results, of which a row measures together.
+"""
+_LARGE = 4096
 
 # The kinds of findings, the most telling first.
 KINDS = (
@@ -69,19 +89,19 @@ class Trials:
 
     # The two sides
 
-    def _own(self, leaves: Sequence[Array]) -> list[Array]:
+    def own(self, leaves: Sequence[Array]) -> list[Array]:
         """Return copies; the output buffer gets a pattern, another one in each call."""
         copies = [leaf.copy() for leaf in leaves]
         for side in (self.reference, self.candidate):
             if side.buffer is not None:
-                _poison(copies[side.buffer], self._round)
+                poison(copies[side.buffer], self._round)
         return copies
 
     def expected(self, leaves: Sequence[Array]) -> list[Array] | None:
         """Return copies of the reference's results; None if it refuses the arguments."""
         with np.errstate(all="ignore"):
             try:
-                return [one.copy() for one in self.reference.run(self._own(leaves))]
+                return [one.copy() for one in self.reference.run(self.own(leaves))]
             except (XlaExplorerError, ArithmeticError, ValueError, LookupError):
                 return None
 
@@ -99,13 +119,13 @@ class Trials:
         shared: arrays into which the arguments are written, which keep their identity.
         """
         self._round += 1
-        own = self._own(batch.leaves)
+        own = self.own(batch.leaves)
         if shared is not None:
             for mine, new in zip(shared, own, strict=True):
                 mine[...] = new
             own = shared
         before = [leaf.tobytes() for leaf in own]
-        _poison_free_memory(self._kept[-1][0] if self._kept else own)
+        poison_free_memory(self._kept[-1][0] if self._kept else own)
         try:
             with np.errstate(all="ignore"):
                 raw = self.candidate.run(own)
@@ -178,7 +198,7 @@ class Trials:
     ) -> bool:
         old = np.frombuffer(before, actual[0].dtype).reshape(actual[0].shape)
         size = actual[0].dtype.itemsize
-        same = _bytes_of(old, size) == _bytes_of(actual[0], size)
+        same = bytes_of(old, size) == bytes_of(actual[0], size)
         count = int(same.all(-1).sum())
         if not count:
             return self._add(kind, "", batch, expected, actual, worst)
@@ -199,11 +219,11 @@ class Trials:
         )
         return False
 
-    def _flushed(self, results: list[Array]) -> list[Array]:
+    def flushed(self, results: list[Array]) -> list[Array]:
         """Return results with zeros for subnormal numbers, if a side has none."""
         if not self.flushes:
             return results
-        return [_without_subnormals(one) for one in results]
+        return [without_subnormals(one) for one in results]
 
     def broken(
         self, batch: Batch, expected: list[Array], actual: list[Array], *, count: bool = False
@@ -212,7 +232,7 @@ class Trials:
 
         count: take the results into account for the verdict's tier.
         """
-        mine, theirs = self._flushed(expected), self._flushed(actual)
+        mine, theirs = self.flushed(expected), self.flushed(actual)
         scales, unsure = self._roundings(batch, mine, theirs)
         worst: float | None = None
         for a, b, scale, open_places in zip(mine, theirs, scales, unsure, strict=True):
@@ -221,7 +241,7 @@ class Trials:
                 self.points += a.size
                 self.tiers.add(a, b, scale, loses)
             strict = loses and self.claim.kind == "real"
-            if strict or self.claim.difference(a, b, scale=scale) is not None:
+            if strict or not keeps(self.claim, a, b, scale):
                 worst = max(worst or 0.0, float(ulps_apart(a, b).max()))
         return worst
 
@@ -242,18 +262,23 @@ class Trials:
         if near or not any(map(is_float, expected)):
             return list(floors), none
         spread = [np.zeros(one.shape) for one in expected]
-        for turn in range(_RESPONSES):
-            moved = self.expected([_moved(leaf, turn) for leaf in batch.leaves])
-            for number, (a, b) in enumerate(zip(expected, moved or [], strict=False)):
+        large = sum([one.size for one in expected]) > _LARGE
+        for turn in range(_RESPONSES[large]):
+            others = self.expected([moved(leaf, turn) for leaf in batch.leaves])
+            for number, (a, b) in enumerate(zip(expected, others or [], strict=False)):
                 if not is_float(a):
                     continue
                 with np.errstate(all="ignore"):
-                    wide = [_wide(a), _wide(b)]
+                    wide = [widened(a), widened(b)]
                     apart = np.abs(wide[0] - wide[1]) / float(float_limits(a.dtype).eps)
                 none[number] |= np.isfinite(wide[0]) != np.isfinite(wide[1])
                 finite = np.where(np.isfinite(apart), apart, 0.0)
                 spread[number] = np.maximum(spread[number], finite)
-        return [np.maximum(s, f) for s, f in zip(spread, floors, strict=True)], none
+        if not batch.what.startswith(CROSSED):
+            spread = [of_rows(one) for one in spread]
+        shares = [SLACK / units_moved(one.dtype) if is_float(one) else 0 for one in expected]
+        grown = zip(spread, shares, floors, strict=True)
+        return [np.maximum(share * s, f) for s, share, f in grown], none
 
     # The protocol
 
@@ -264,7 +289,7 @@ class Trials:
         if start is None:
             said = f"{self.reference.name} refuses ordinary arguments"
             raise SameArgumentError(said, "give arguments on which it runs")
-        self.floor = [_magnitude(one) for one in start]
+        self.floor = [magnitude(one) for one in start]
         fine = self.call(first)
         kind = "calls" if fine else "value"
         repeated = [
@@ -284,7 +309,7 @@ class Trials:
             self._add("reference", said, first, start, again or [])
 
     def _in_place(self, first: Batch, second: Batch) -> None:
-        shared = self._own(first.leaves)
+        shared = self.own(first.leaves)
         fine = self.call(first, shared=shared)
         kind = "in place" if fine else "value"
         self.call(second, kind, shared)
@@ -310,7 +335,7 @@ class Trials:
             leaves[other] = leaves[one]
             if not self.call(Batch("equal arguments", leaves)):
                 continue
-            shared = self._own(leaves)
+            shared = self.own(leaves)
             shared[other] = shared[one]
             self.call(Batch("the same array for two arguments", leaves), "shared", shared)
 
@@ -338,8 +363,9 @@ class Trials:
         if found is None or len(shapes) != 1 or not inputs or not found:
             return False
         order = np.random.default_rng(1).permutation(leaves[inputs[0]].size)
-        permuted = self.expected([_permuted(leaf, order) for leaf in leaves])
-        if permuted is None or not _equal([_permuted(one, order) for one in found], permuted):
+        moved_too = self.expected([permuted(leaf, order) for leaf in leaves])
+        mine = [permuted(one, order) for one in found]
+        if moved_too is None or not equal(mine, moved_too):
             return False
         return all(self._is_local(leaves, found, number) for number in inputs)
 
@@ -352,7 +378,7 @@ class Trials:
             if after is None:
                 return False
             rest = np.arange(size) != place
-            if not _equal(
+            if not equal(
                 [a.reshape(-1)[rest] for a in found], [b.reshape(-1)[rest] for b in after]
             ):
                 return False
@@ -378,70 +404,7 @@ def try_crossed(trials: Trials, until: float) -> tuple[bool, bool]:
     size, count = max(1, int(np.prod(shape))), len(points[0])
     for start in range(0, count, size):
         places = np.arange(start, start + size) % count
-        trials.call(Batch("special values", [leaf[places].reshape(shape) for leaf in points]))
+        trials.call(Batch(CROSSED, [leaf[places].reshape(shape) for leaf in points]))
         if time.monotonic() > until or len(trials.findings) > 60:
             return False, False
     return True, complete
-
-
-def _poison(array: Array, turn: int) -> None:
-    """Fill an array with a pattern of bytes that depends on the call."""
-    raw = array.view(np.uint8) if array.flags.c_contiguous and array.ndim else None
-    if array.dtype == bool:
-        array[...] = turn % 2
-    elif raw is not None:
-        raw[...] = 0x35 + turn % 11
-    else:
-        array[...] = 77
-
-
-def _poison_free_memory(like: Sequence[Any]) -> None:
-    """Fill the memory that an uninitialised array of such a size would get."""
-    blocks = [
-        np.full(one.nbytes, 0xA5, np.uint8)
-        for one in like
-        if isinstance(one, np.ndarray) and one.nbytes <= _MOST_POISONED_BYTES
-        for _ in range(4)
-    ]
-    del blocks
-
-
-def _without_subnormals(array: Array) -> Array:
-    if not is_float(array) or array.dtype.kind == "c":
-        return array
-    least = float(float_limits(array.dtype).smallest_normal)
-    with np.errstate(all="ignore"):
-        return np.where(np.abs(array.astype(np.float64)) < least, array * 0, array)
-
-
-def _moved(leaf: Array, turn: int) -> Array:
-    """Return floats with random changes of one unit in the last place."""
-    if not is_float(leaf):
-        return leaf
-    random = np.random.default_rng(turn)
-    eps = float(float_limits(leaf.dtype).eps)
-    with np.errstate(all="ignore"):
-        change = 1 + eps * random.choice([-1.0, 1.0], leaf.shape)
-        return np.asarray(_wide(leaf) * change).astype(leaf.dtype)
-
-
-def _magnitude(array: Array) -> float:
-    with np.errstate(all="ignore"):
-        wide = np.abs(_wide(array))
-    return float(np.where(np.isfinite(wide), wide, 0).max(initial=0.0))
-
-
-def _wide(array: Array) -> Array:
-    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
-
-
-def _permuted(array: Array, order: Array) -> Array:
-    return array.reshape(-1)[order].reshape(array.shape) if array.size == len(order) else array
-
-
-def _equal(some: Sequence[Array], others: Sequence[Array]) -> bool:
-    return all(a.tobytes() == b.tobytes() for a, b in zip(some, others, strict=True))
-
-
-def _bytes_of(array: Array, size: int) -> Array:
-    return np.frombuffer(array.tobytes(), np.uint8).reshape(-1, size)
