@@ -22,7 +22,7 @@ PICTURE = ROOT / "notebooks" / "images" / "rooms.svg"
 _START = re.compile(r"Start\s+reading\s+at\s+`([^`]+)`\.")
 _HEAD = """# The map
 
-Ten rooms, in the order in which a program walks through them. A room imports only rooms above it in the picture;
+Eleven rooms, in the order in which a program walks through them. A room imports only rooms above it in the picture;
 `tests/architecture` checks every import, those inside functions included.
 
 ![The rooms, from foundation at the bottom to the command line at the top](../notebooks/images/rooms.svg)

@@ -1,6 +1,7 @@
 """The order of the rooms, and the imports that it permits: never up, never sideways.
 
-foundation < hlo < frontends | compiler < backends < explorer < course | notebook | pjrt < cli
+foundation < hlo < frontends | compiler < backends < explorer
+< agents | course | notebook | pjrt < cli
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from xla_explorer.foundation.collector import collector_paused
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "xla_explorer"
-LEVEL = {"foundation": 0, "hlo": 1, "frontends": 2, "compiler": 2, "backends": 3, "explorer": 4, "course": 5, "notebook": 5, "pjrt": 5,
+LEVEL = {"foundation": 0, "hlo": 1, "frontends": 2, "compiler": 2, "backends": 3, "explorer": 4, "agents": 5, "course": 5, "notebook": 5, "pjrt": 5,
          "cli": 6}  # fmt: skip
 # Heavy or optional packages, and the places that may import them at all.
 ONLY_IN: dict[str, tuple[str, ...]] = {
@@ -29,6 +30,8 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "anywidget": ("notebook/",),
     "traitlets": ("notebook/",),
     "cuda": ("backends/gpu/",),
+    "mcp": ("agents/server.py",),
+    "uvicorn": ("agents/server.py",),
 }
 # A room looked up by name, where a plain import would point upwards; each with its reason.
 BY_NAME = {

@@ -265,6 +265,34 @@ COMMANDS = (
         argument("--json", action="store_true", help="print as JSON"),
     ),
     command(
+        "mcp",
+        "tools for agents by the Model Context Protocol, over stdio or HTTP (extra mcp)",
+        argument(
+            "folders",
+            nargs="*",
+            default=["."],
+            metavar="folder",
+            help="the folders whose modules may be read (default: this one)",
+        ),
+        argument(
+            "--http",
+            type=int,
+            default=None,
+            metavar="PORT",
+            help="serve HTTP on this port of 127.0.0.1, 0 for a free one (default: stdio); the token "
+            "is printed, or that of XLA_EXPLORER_MCP_TOKEN",
+        ),
+        argument("--no-run", action="store_true", help="refuse tools that run the program"),
+        argument(
+            "--seconds",
+            type=float,
+            default=120.0,
+            metavar="N",
+            help="limit of a compile or a run (default: %(default)s)",
+        ),
+        argument("--skill", action="store_true", help="print the skill text for agents"),
+    ),
+    command(
         "minimize",
         "minimize a module while a command finds that it still fails",
         *FILE,

@@ -22,6 +22,7 @@ from xla_explorer.backends.registry import platform
 from xla_explorer.backends.scaffolding.scaffold import scaffold
 from xla_explorer.cli.ask_command import ask as ask
 from xla_explorer.cli.lab import lab as run_lab
+from xla_explorer.cli.mcp_command import mcp as mcp
 from xla_explorer.cli.opening import open_folder
 from xla_explorer.cli.output import on_terminal, print_frame, print_json, print_report, print_table
 from xla_explorer.cli.same_command import same as same

@@ -51,6 +51,9 @@ VARIABLES: dict[str, Variable] = {
     "XLA_EXPLORER_LARGEST_FILE": Variable(
         "bytes that a gzipped file may become when it is read", "an integer above 0", "1 GiB"
     ),
+    "XLA_EXPLORER_MCP_TOKEN": Variable(
+        "the token that clients of `xla-explorer mcp --http` send", "a text", "a random one"
+    ),
     "XLA_EXPLORER_MEMORY_LIMIT": Variable(
         "bytes that an isolated compile or run may take", "an integer above 0", "no limit"
     ),

@@ -1,0 +1,1 @@
+"""The tools of agents and their server."""

@@ -1,0 +1,125 @@
+"""Answers that fit into a budget of tokens: the most important first, the rest counted and kept."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+import pandas
+
+from xla_explorer.explorer.display.display import cell_text
+from xla_explorer.foundation.visible_text import cleaned_text
+
+MOST_TOKENS: Final = 2000
+"""The largest answer. Its estimate is an upper bound for the tokenizers of today's models."""
+LEAST_TOKENS: Final = 200
+_NOTICE_TOKENS: Final = 60
+_LONGEST_LINE: Final = 600
+_LONGEST_CELL: Final = 220
+_PIECES: Final = re.compile(r"[A-Za-z]+|[0-9]+|[^\sA-Za-z0-9]|\n")
+
+
+def tokens(text: str) -> int:
+    """Return an estimate of a text's tokens that is rather too large.
+
+    A word counts one for four letters, a number one for three digits, anything else one a sign.
+    """
+    count = 0
+    for piece in _PIECES.findall(text):
+        if piece[0].isascii() and piece[0].isalpha():
+            count += -(-len(piece) // 4)
+        elif piece[0].isdigit():
+            count += -(-len(piece) // 3)
+        else:
+            count += 1 if piece.isascii() else 2
+    return count
+
+
+@dataclasses.dataclass
+class Part:
+    """Lines of an answer, the most important first. head: a line that a continuation repeats."""
+
+    lines: list[str]
+    head: str = ""
+
+
+@dataclasses.dataclass
+class Reply:
+    """An answer: a headline, parts, and hints for the next question."""
+
+    headline: str
+    parts: list[Part] = dataclasses.field(default_factory=list)
+    hints: Sequence[str] = ()
+
+    def fitted(self, budget: int, keep: Callable[[list[Part]], str]) -> str:
+        """Return the text within a budget. keep: stores what was cut and returns its handle."""
+        hints = [f"next: {hint}" for hint in self.hints]
+        left = budget - _NOTICE_TOKENS - tokens("\n".join(hints))
+        found: list[str] = []
+        cut: list[Part] = []
+        for line, part in _lines(self.headline, self.parts):
+            size = tokens(line) + 1
+            if not cut and size <= left:
+                found.append(line)
+                left -= size
+            elif part is not None:
+                if not cut or cut[-1].head != part.head:
+                    cut.append(Part([], part.head))
+                cut[-1].lines.append(line)
+        if cut:
+            count = sum([len(part.lines) for part in cut])
+            found.append(f'[{count} more lines: more(handle="{keep(cut)}")]')
+        return cleaned_text("\n".join([*found, *hints]))
+
+
+def _lines(headline: str, parts: Sequence[Part]) -> Iterator[tuple[str, Part | None]]:
+    """Yield the lines in order, with the part to which a line that may be cut belongs."""
+    if headline:
+        yield _short(headline), None
+    for part in parts:
+        if part.head:
+            yield _short(part.head), None
+        for line in part.lines:
+            yield _short(line), part
+
+
+def _short(line: str) -> str:
+    line = line.replace("\n", " ")
+    if len(line) <= _LONGEST_LINE:
+        return line
+    return f"{line[:_LONGEST_LINE]}… ({len(line) - _LONGEST_LINE} more characters)"
+
+
+def rows_part(frame: pandas.DataFrame, columns: Sequence[str], title: str = "") -> Part:
+    """Return some columns of a table, cells between bars."""
+    present = [name for name in columns if name in frame.columns]
+    return cells(present, frame[present].astype(object).values.tolist(), title)
+
+
+def cells(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str = "") -> Part:
+    """Return rows as lines, cells between bars; empty columns are left out."""
+    texts = [[_cell(value) for value in row] for row in rows]
+    shown = [k for k in range(len(columns)) if any(row[k] for row in texts)]
+    lines = [" | ".join([row[k] for k in shown]) for row in texts]
+    head = " | ".join([columns[k] for k in shown]) if lines else "none"
+    return Part(lines, f"{title}: {head}" if title else head)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, tuple | list):
+        text = " ".join(map(str, value))
+    elif value is None or value != value:
+        text = ""
+    elif isinstance(value, float):
+        text = f"{value:.4g}"
+    else:
+        text = str(value) if isinstance(value, int) else cell_text(value)
+    text = text.replace("\n", " ")
+    return text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]}…"
+
+
+def text_part(text: str, head: str = "") -> Part:
+    """Return the lines of a text without those that are empty."""
+    return Part([line.rstrip() for line in text.splitlines() if line.strip()], head)
