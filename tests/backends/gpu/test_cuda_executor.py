@@ -7,6 +7,7 @@ import pickle
 import sys
 import threading
 import types
+from dataclasses import replace
 
 import ml_dtypes
 import numpy as np
@@ -17,7 +18,7 @@ from tests.backends.gpu.fake_driver import CUresult, FakeDriver
 from tests.backends.gpu.gpu_modules import LOOP, SOFTMAX, compiled
 from xla_explorer.backends.gpu import gpu_compiler
 from xla_explorer.backends.gpu.device_executor import GpuExecutionError
-from xla_explorer.backends.gpu.emitters.dots import warpgroup_dot
+from xla_explorer.backends.gpu.emitters import products
 from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
 from xla_explorer.backends.gpu.ptx_assembler import AssembledPtx
 from xla_explorer.backends.gpu.runtime import code_loading, cuda_executor
@@ -36,7 +37,6 @@ from xla_explorer.backends.gpu.runtime.thunk_runner import GraphRefusedWarning
 from xla_explorer.backends.interfaces import ArgumentPlacer, CompileOptions, StreamExecutor
 from xla_explorer.explorer.sessions.arguments import Signature
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.foundation.reason import refuse
 from xla_explorer.hlo.text.parser import parse_hlo
 
 SINE = """HloModule s
@@ -315,11 +315,8 @@ ENTRY e { a = bf16[128,128] parameter(0) b = bf16[128,128] parameter(1)
 
 
 def test_kernels_with_tensor_maps(driver, monkeypatch):
-    monkeypatch.setattr(
-        warpgroup_dot,
-        "plan_dot",
-        lambda i, architecture: refuse("not-now", "the other kernel is wanted"),
-    )
+    rows = [replace(row, rival="") for row in products.PRODUCT_ROWS]
+    monkeypatch.setattr(products, "PRODUCT_ROWS", tuple(rows))
     result = compiled.__wrapped__(WARPGROUP, "sm_90a")
     (kernel,) = result.program.kernels
     assert kernel.emitter == "warpgroup-dot" and len(kernel.tensor_maps) == 2

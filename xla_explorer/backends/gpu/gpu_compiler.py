@@ -10,6 +10,7 @@ from xla_explorer.backends.gpu.architecture import GpuArchitecture, gpu_architec
 from xla_explorer.backends.gpu.device_executor import DeviceExecutor
 from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, LEVELS, TABLE, write_device_math
 from xla_explorer.backends.gpu.emitters.constant_memory import ConstantBank
+from xla_explorer.backends.gpu.emitters.products import ProductPlans
 from xla_explorer.backends.gpu.emitters.selection import write_gpu_kernels
 from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
 from xla_explorer.backends.gpu.gpu_program import GpuProgram, GpuProgramWriter
@@ -17,7 +18,6 @@ from xla_explorer.backends.gpu.gpu_stages import gpu_stages
 from xla_explorer.backends.gpu.kernel_module import ptx_kernels
 from xla_explorer.backends.gpu.libraries.shared_objects import LIBRARIES, why_missing
 from xla_explorer.backends.gpu.lowering_strategies import gpu_strategy
-from xla_explorer.backends.gpu.own_products import OwnProducts
 from xla_explorer.backends.gpu.runtime.devices import device_executor
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.interpreter.whole_module import on_the_evaluator, why_no_native_code
@@ -156,11 +156,12 @@ class GpuCompiler:
         assignment = assign_buffers(trace.module)
         seconds["buffers"] = time.perf_counter() - started
         started = time.perf_counter()
-        target = _target(options)
+        target = trace.target
         writer = GpuProgramWriter(
             trace.module,
             assignment,
             architecture,
+            target,
             dialect=ptx_kernels(_math_level(options)),
             why_no_library=lambda i: why_no_library(i, target),
             schedules=parse_schedules(str(options.backend_options.get("schedules") or "")),
@@ -388,13 +389,12 @@ def gpu_target(
 
     libraries, serves: see `Abilities`.
     """
-    own = OwnProducts(architecture)
     abilities = replace(
         NVPTX.abilities,
         libraries=libraries or {},
         serves=serves,
         tf32=tf32,
         product_epilogues=True,
-        products=own,
+        products=ProductPlans(architecture),
     )
     return replace(NVPTX, gpu=architecture, abilities=abilities)

@@ -6,7 +6,7 @@ and types, and compares its estimate with the alternative. A refusal is a Reason
 `session.decisions("launch")`; refusals of loop nests (`nests/`), which come before the emitters of
 their families, are shown by `session.decisions("loop-nest")`. If all refuse, and on GPUs other than
 NVIDIA's, the plain nest gives one thread per element, else the writer of the root's opcode
-(`compiler/codegen/kernels`). `own_products.py` uses the same rows of products.
+(`compiler/codegen/kernels`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from xla_explorer.backends.gpu.emitters.nests.dispatch import (
 )
 from xla_explorer.backends.gpu.emitters.operations.registry import write_operation
 from xla_explorer.backends.gpu.emitters.operations.scan import write_scan
-from xla_explorer.backends.gpu.emitters.products import PRODUCT_ROWS
+from xla_explorer.backends.gpu.emitters.products import ProductPlans
 from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted, opaque_kernel
 from xla_explorer.compiler.codegen.kernels.kernel import argument_slots
 from xla_explorer.compiler.codegen.nest.directives import Directive
@@ -45,8 +45,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 Writer = Callable[[HloInstruction, GpuArchitecture, tuple[int, ...]], OperationDescriptor | Reason]
 _WRITERS: tuple[
     tuple[str, Writer], ...
-] = (  # products, opcodes with kernels of their own; then any fusion, by its shape
-    *[(row.name, row) for row in PRODUCT_ROWS],
+] = (  # opcodes with kernels of their own; then any fusion, by its shape
     ("operation", write_operation),
     ("scan", write_scan),
     ("reduction", write_reducing_nest),
@@ -126,7 +125,7 @@ def write_gpu_kernels(
     refused: list[tuple[str, Reason]] = []
     why_no_nest: Reason | None = None
     if isinstance(architecture, GpuArchitecture):
-        for name, write in _WRITERS:
+        for name, write in (*_product_writers(target, architecture), *_WRITERS):
             descriptor = write(i, architecture, slots)
             if not isinstance(descriptor, Reason):
                 reason = overrides.why_not(i, name, descriptor.emitter)
@@ -162,6 +161,14 @@ def write_gpu_kernels(
     one = GpuKernel(kernel, launch)
     used = steps[0].used if steps else ()
     return EmittedKernels((one,), "loop", 0, tuple(refused), None, why_no_nest, used, forced)
+
+
+def _product_writers(target: Target, architecture: GpuArchitecture) -> list[tuple[str, Writer]]:
+    """Return the writers of products, with the plans of the compilation if the target has them."""
+    plans = target.abilities.products
+    if not isinstance(plans, ProductPlans):
+        plans = ProductPlans(architecture)
+    return plans.writers()
 
 
 def finished(

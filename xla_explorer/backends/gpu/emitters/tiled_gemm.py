@@ -17,7 +17,6 @@ from xla_explorer.backends.gpu.emitters.convolutions.implicit_gemm import (
     TYPES,
     BlockPlace,
     ConvolutionStore,
-    ServedConvolution,
     block_place,
     implicit_matrices,
     index_arithmetic_for,
@@ -31,7 +30,7 @@ from xla_explorer.backends.gpu.emitters.dots.matrix_operands import (
     Operand,
     matrices_in,
 )
-from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, product_in
+from xla_explorer.backends.gpu.emitters.dots.result_store import FusedProduct, ResultStore
 from xla_explorer.backends.gpu.emitters.dots.simt_gemm import (
     SIDE,
     SimtGemmKernel,
@@ -41,7 +40,6 @@ from xla_explorer.backends.gpu.emitters.dots.simt_gemm import (
 from xla_explorer.backends.gpu.emitters.dots.split_k import PartialSums, product_kernels
 from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import (
     TensorCoreKernel,
-    TensorCorePlan,
     plan_tiles,
 )
 from xla_explorer.backends.gpu.emitters.dots.tiled_gemm_plan import TiledGemmPlan, tiled_gemm_plan
@@ -66,11 +64,7 @@ _UNCOALESCED_SHARE = (
 
 
 def plan_simt_dot(i: HloInstruction, architecture: GpuArchitecture) -> TiledGemmPlan | Reason:
-    """Return the plan for a dot or its fusion, or the reason for one thread an element."""
-    product = product_in(i)
-    if isinstance(product, Reason):
-        return product
-    i = product.dot
+    """Return the plan for a dot, or the reason for one thread an element."""
     a, b = i.operands
     kind = a.shape.element_type
     if kind.name not in TYPES or b.shape.element_type is not kind:
@@ -98,28 +92,28 @@ def plan_simt_dot(i: HloInstruction, architecture: GpuArchitecture) -> TiledGemm
             k=k,
         )
     plan = plan_simt_gemm(math.prod(found.batch), m, n, k, kind, True, architecture)
-    return tiled_gemm_plan(product, found, plan, f"{m} x {n} x {k}", architecture)
+    return tiled_gemm_plan(found, plan, architecture, False)
 
 
 def plan_simt_convolution(
     i: HloInstruction, architecture: GpuArchitecture
 ) -> TiledGemmPlan | Reason:
-    """Return the plan for a convolution or its fusion, or the reason for one thread an element."""
+    """Return the plan for a convolution, or the reason for one thread an element."""
     served = served_convolution(i)
     if isinstance(served, Reason):
         return served
-    product, geometry = served
-    kind, one_phase = product.dot.operands[0].shape.element_type, math.prod(geometry.phases) == 1
+    geometry = served.geometry
+    kind, one_phase = i.operands[0].shape.element_type, math.prod(geometry.phases) == 1
     plan = plan_simt_gemm(
         geometry.products, *geometry.sides, geometry.depth, kind, one_phase, architecture
     )
-    return _faster_than_a_loop(i, served, plan, "tiles", architecture)
+    return tiled_gemm_plan(geometry, plan, architecture, False, loop_us(geometry, i, architecture))
 
 
 def plan_tensor_core_convolution(
     i: HloInstruction, architecture: GpuArchitecture
 ) -> TiledGemmPlan | Reason:
-    """Return the plan for a convolution or its fusion, or the reason against tensor cores."""
+    """Return the plan for a convolution, or the reason against tensor cores."""
     served = served_convolution(i, _TENSOR_CORE_TYPES, "type-not-of-tensor-cores")
     if isinstance(served, Reason):
         return served
@@ -129,7 +123,7 @@ def plan_tensor_core_convolution(
             f"{architecture.name} has no mma.m16n8k16 or no cp.async",
             architecture=architecture.name,
         )
-    product, geometry = served
+    geometry = served.geometry
     (m, n), k = geometry.sides, geometry.depth
     if min(geometry.features.extent, k) < _LEAST:
         text = f"%{i.name}: {m} x {n} x {k} leaves most of a fragment empty"
@@ -141,33 +135,21 @@ def plan_tensor_core_convolution(
     share = _UNCOALESCED_SHARE if any(side.width(CHUNK) < CHUNK for side in sides) else 1.0
     one_phase, kind = (
         math.prod(geometry.phases) == 1,
-        product.dot.operands[0].shape.element_type.name,
+        i.operands[0].shape.element_type.name,
     )
     plan = plan_tiles(kind, geometry.sums, k, geometry.products, one_phase, share, architecture)
-    return _faster_than_a_loop(i, served, plan, "tensor cores", architecture)
-
-
-def _faster_than_a_loop(
-    i: HloInstruction,
-    served: ServedConvolution,
-    tiles: SimtGemmPlan | TensorCorePlan,
-    what: str,
-    architecture: GpuArchitecture,
-) -> TiledGemmPlan | Reason:
-    """Return the plan of a convolution by these tiles, or the reason for one thread an element."""
-    (product, geometry), loop, own = served, loop_us(served, architecture), tiles.estimated_us
-    if loop <= own and product.root is product.dot:
-        text = f"%{i.name}: one thread an element is estimated at {loop:.3g} us, {what} at {own:.3g} us"
-        return refuse("loop-is-faster", text, own_us=round(own, 2), loop_us=round(loop, 2))
-    compared = f"; estimated at {own:.3g} us, one thread an element at {loop:.3g} us"
-    return tiled_gemm_plan(product, geometry, tiles, geometry.sentence, architecture, compared)
+    return tiled_gemm_plan(geometry, plan, architecture, True, loop_us(geometry, i, architecture))
 
 
 def write_tiled_gemm(
-    i: HloInstruction, plan: TiledGemmPlan, architecture: GpuArchitecture, slots: tuple[int, ...]
+    i: HloInstruction,
+    product: FusedProduct,
+    plan: TiledGemmPlan,
+    architecture: GpuArchitecture,
+    slots: tuple[int, ...],
 ) -> OperationDescriptor:
     """Return the kernel descriptors: one, or two with split-K."""
-    context, (product, matrices, tiles, launch) = fresh_context(i, slots), plan
+    context, (matrices, tiles, launch, *_) = fresh_context(i, slots), plan
     block, indices, split_k = (
         Block(context, tiles.threads),
         index_arithmetic_for(product.dot, context),

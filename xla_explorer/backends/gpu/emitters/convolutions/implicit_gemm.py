@@ -62,12 +62,14 @@ def served_convolution(
     return geometry if isinstance(geometry, Reason) else ServedConvolution(product, geometry)
 
 
-def loop_us(served: ServedConvolution, architecture: GpuArchitecture) -> float:
+def loop_us(
+    geometry: ConvolutionProduct, conv: HloInstruction, architecture: GpuArchitecture
+) -> float:
     """Return the estimated device time of a kernel with one thread an element.
 
     Each thread adds one product after the other.
     """
-    geometry, kind = served.geometry, served.product.dot.operands[0].shape.element_type
+    kind = conv.operands[0].shape.element_type
     elements = geometry.products * geometry.positions_in_all * geometry.features.extent
     rate = architecture.lanes * (architecture.double_rate if kind.bytes == 8 else 1)
     busy = min(1.0, elements / (architecture.multiprocessors * 1024))

@@ -52,6 +52,11 @@ class Matrices(NamedTuple):
         """Dimensions of all products."""
         return (*self.batch, self.m, self.n)
 
+    @property
+    def sentence(self) -> str:
+        """Description of one product."""
+        return f"{self.m} x {self.n} x {self.k}"
+
 
 def matrices_in(dot: HloInstruction, kind: str, units: int = 1) -> Matrices | Reason:
     """Return the operands of a dot as matrices, or a refusal. units: units an element."""

@@ -38,6 +38,11 @@ class FusedProduct(NamedTuple):
     dot: HloInstruction
     root: HloInstruction
 
+    @property
+    def is_fused(self) -> bool:
+        """True if the product has an epilogue."""
+        return self.root is not self.dot
+
 
 def product_in(i: HloInstruction, *opcodes: str) -> FusedProduct | Reason:
     """Return the product of an instruction or fusion, or a refusal.

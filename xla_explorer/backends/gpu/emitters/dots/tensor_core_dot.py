@@ -22,7 +22,7 @@ from xla_explorer.backends.gpu.architecture import GpuArchitecture, mma_rate
 from xla_explorer.backends.gpu.emitters.block import WARP, Block
 from xla_explorer.backends.gpu.emitters.dots.implicit_matrix import ImplicitMatrix, Side
 from xla_explorer.backends.gpu.emitters.dots.matrix_operands import CHUNK, matrices_of
-from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, product_in
+from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore
 from xla_explorer.backends.gpu.emitters.dots.split_k import Shape, SplitK, plan_split_k
 from xla_explorer.backends.gpu.emitters.dots.tiled_gemm_plan import TiledGemmPlan, tiled_gemm_plan
 from xla_explorer.backends.gpu.emitters.narrow_index_arithmetic import NarrowIndexArithmetic
@@ -80,11 +80,7 @@ class TensorCorePlan(NamedTuple):
 
 
 def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> TiledGemmPlan | Reason:
-    """Return the plan for a dot, or a fusion with a dot, or the reason against tensor cores."""
-    product = product_in(i)
-    if isinstance(product, Reason):
-        return product
-    i = product.dot
+    """Return the plan for a dot, or the reason against tensor cores."""
     if not mma_rate(architecture):
         return refuse(
             "gpu-lacks-instruction",
@@ -104,7 +100,7 @@ def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> TiledGemmPlan 
             k=k,
         )
     tiles = plan_tiles(kind, found.sums, k, math.prod(batch), True, 1.0, architecture)
-    return tiled_gemm_plan(product, found, tiles, f"{m} x {n} x {k}", architecture)
+    return tiled_gemm_plan(found, tiles, architecture, True)
 
 
 def plan_tiles(

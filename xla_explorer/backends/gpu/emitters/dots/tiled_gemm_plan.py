@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.dots.result_store import FusedProduct
 from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchDimensions
 
 if TYPE_CHECKING:
@@ -18,27 +18,28 @@ if TYPE_CHECKING:
 class TiledGemmPlan(NamedTuple):
     """Plan of a tiled GEMM. matrices: operands of a dot or convolution.
 
-    tiles: tiles and split-K.
+    tiles: tiles and split-K. on_tensor_cores: rather than on the ordinary lanes. loop_us: estimate
+    of one thread an element, infinite for a dot.
     """
 
-    product: FusedProduct
     matrices: Matrices | ConvolutionProduct
     tiles: SimtGemmPlan | TensorCorePlan
     launch: LaunchDimensions
+    on_tensor_cores: bool
+    loop_us: float = math.inf
 
 
 def tiled_gemm_plan(
-    product: FusedProduct, matrices: Matrices | ConvolutionProduct, tiles: SimtGemmPlan | TensorCorePlan, what: str,
-    architecture: GpuArchitecture, compared: str = "",
-) -> TiledGemmPlan:  # fmt: skip
-    """Return the plan with its launch.
-
-    what, compared: the product as text, and its estimate beside an alternative's.
-    """
-    why = f"{what}: {tiles.tiles_of(architecture.multiprocessors)}{compared}"
-    return TiledGemmPlan(
-        product,
-        matrices,
-        tiles,
-        LaunchDimensions(tiles.blocks, tiles.threads, tiles.blocks * tiles.threads, why),
-    )
+    matrices: Matrices | ConvolutionProduct,
+    tiles: SimtGemmPlan | TensorCorePlan,
+    architecture: GpuArchitecture,
+    on_tensor_cores: bool,
+    loop_us: float = math.inf,
+) -> TiledGemmPlan:
+    """Return the plan with its launch. loop_us: see `TiledGemmPlan`."""
+    why = f"{matrices.sentence}: {tiles.tiles_of(architecture.multiprocessors)}"
+    if loop_us < math.inf:
+        own = tiles.estimated_us
+        why += f"; estimated at {own:.3g} us, one thread an element at {loop_us:.3g} us"
+    launch = LaunchDimensions(tiles.blocks, tiles.threads, tiles.blocks * tiles.threads, why)
+    return TiledGemmPlan(matrices, tiles, launch, on_tensor_cores, loop_us)

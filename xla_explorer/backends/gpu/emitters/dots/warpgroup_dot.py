@@ -22,9 +22,9 @@ from xla_explorer.backends.gpu.emitters.block import Block
 from xla_explorer.backends.gpu.emitters.dots import warpgroup_assembly as assembly
 from xla_explorer.backends.gpu.emitters.dots.matrix_operands import Matrices, Operand, matrices_of
 from xla_explorer.backends.gpu.emitters.dots.result_store import (
+    FusedProduct,
     ResultStore,
     operand_slots,
-    product_in,
 )
 from xla_explorer.backends.gpu.emitters.dots.split_k import (
     PartialSums,
@@ -32,7 +32,6 @@ from xla_explorer.backends.gpu.emitters.dots.split_k import (
     plan_split_k,
     product_kernels,
 )
-from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import plan_dot
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
     KernelDescriptor,
     OperationDescriptor,
@@ -91,11 +90,7 @@ class WarpgroupPlan(NamedTuple):
 
 
 def plan_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture) -> WarpgroupPlan | Reason:
-    """Return the plan for a dot, or a fusion with a dot, or a refusal."""
-    product = product_in(i)
-    if isinstance(product, Reason):
-        return product
-    i = product.dot
+    """Return the plan for a dot, or a refusal."""
     if architecture.name != "sm_90a":
         return refuse(
             "gpu-lacks-instruction",
@@ -213,13 +208,17 @@ class _StagedTile:
 class _Kernel:
     """The kernel being written."""
 
-    def __init__(self, context: KernelContext, plan: WarpgroupPlan, slots: tuple[int, ...]) -> None:
+    def __init__(
+        self,
+        context: KernelContext,
+        product: FusedProduct,
+        plan: WarpgroupPlan,
+        slots: tuple[int, ...],
+    ) -> None:
         self.context, self.plan, self.w = context, plan, context.writer
         w = self.w
         self.block = Block(context, plan.launch.threads_per_block)
-        product = product_in(context.instruction)
-        assert not isinstance(product, Reason)
-        self.product, self.kind = product, plan.matrices.kind
+        self.kind = plan.matrices.kind
         self.result = ResultStore(context, self.block, product, plan.matrices.m, plan.matrices.n)
         self.slots = slots
         context.define_variable("stages", "[0 x i8]", "", 1024, "external", 3)
@@ -390,28 +389,17 @@ class _Kernel:
                 )
 
 
-def plan_faster_warpgroup_dot(
-    i: HloInstruction, architecture: GpuArchitecture
-) -> WarpgroupPlan | Reason:
-    """Return the plan if its estimate is not above that of warp-level mma, else a refusal."""
-    plan = plan_warpgroup_dot(i, architecture)
-    if isinstance(plan, Reason):
-        return plan
-    warps = plan_dot(i, architecture)
-    if not isinstance(warps, Reason) and warps.tiles.estimated_us < plan.estimated_us:
-        ours, theirs = plan.estimated_us, warps.tiles.estimated_us
-        text = f"%{i.name}: by warpgroups it is estimated at {ours:.3g} us, by single warps at {theirs:.3g} us"
-        return refuse("warps-are-faster", text, us=round(ours, 2), by_warps_us=round(theirs, 2))
-    return plan
-
-
 def write_warpgroup_dot(
-    i: HloInstruction, plan: WarpgroupPlan, architecture: GpuArchitecture, slots: tuple[int, ...]
+    i: HloInstruction,
+    product: FusedProduct,
+    plan: WarpgroupPlan,
+    architecture: GpuArchitecture,
+    slots: tuple[int, ...],
 ) -> OperationDescriptor:
     """Return the kernel descriptors: one, or two with split-K."""
-    kernel = _Kernel(fresh_context(i, slots), plan, slots)
+    kernel = _Kernel(fresh_context(i, slots), product, plan, slots)
     kernel.write()
-    matrices, (a, b) = plan.matrices, operand_slots(i, kernel.product.dot, slots)
+    matrices, (a, b) = plan.matrices, operand_slots(i, product.dot, slots)
     maps = (
         tensor_map_of(matrices.left, a, matrices, matrices.m, ROWS),
         tensor_map_of(matrices.right, b, matrices, matrices.n, plan.columns),
@@ -419,7 +407,7 @@ def write_warpgroup_dot(
     first = KernelDescriptor(
         kernel.context, plan.launch, dynamic_shared_bytes=plan.shared_bytes, tensor_maps=maps
     )
-    store = partial(ResultStore, product=kernel.product, m=matrices.m, n=matrices.n)
+    store = partial(ResultStore, product=product, m=matrices.m, n=matrices.n)
     return product_kernels(
         i,
         first,

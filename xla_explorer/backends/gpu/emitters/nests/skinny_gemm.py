@@ -6,9 +6,11 @@ from dataclasses import replace
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.convolutions.implicit_gemm import served_convolution
+from xla_explorer.backends.gpu.emitters.dots.result_store import FusedProduct
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import OperationDescriptor
 from xla_explorer.backends.gpu.emitters.nests.kernel import nest_kernels
 from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_launch
+from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.policies.launched.elementwise import (
     elementwise_schedule,
@@ -26,8 +28,6 @@ LARGEST_SUM = 4096  # products that one thread adds
 
 def plan_skinny_dot(i: HloInstruction, architecture: GpuArchitecture) -> Schedule | Reason:
     """Return the schedule of a skinny dot, or a refusal."""
-    if i.opcode.name != "dot":
-        return refuse("no-dot", f"%{i.name} is not a dot")
     nest = nest_of(i)
     return (
         nest if isinstance(nest, Reason) else skinny_gemm_schedule(nest, architecture, GPU_TUNING)
@@ -56,9 +56,11 @@ def plan_depthwise_convolution(
         text = f"%{i.name}: {groups} groups of {features} features, each a sum of {depth} products, have tiles or are sums"
         return refuse("not-depthwise", text, groups=groups, features=features, products=depth)
     nest = nest_of(i)
-    made = (
-        nest if isinstance(nest, Reason) else elementwise_schedule(nest, architecture, GPU_TUNING)
-    )
+    return nest if isinstance(nest, Reason) else _depthwise_schedule(nest, architecture)
+
+
+def _depthwise_schedule(nest: LoopNest, architecture: GpuArchitecture) -> Schedule | Reason:
+    made = elementwise_schedule(nest, architecture, GPU_TUNING)
     return made if isinstance(made, Reason) else replace(made, emitter="depthwise-convolution")
 
 
@@ -67,8 +69,32 @@ def scheduled_us(plan: Schedule, architecture: GpuArchitecture) -> float:
     return estimate_launch(plan.nest, replace(NVPTX, gpu=architecture)).nanoseconds / 1e3
 
 
-def write_scheduled(
-    i: HloInstruction, plan: Schedule, _: GpuArchitecture, slots: tuple[int, ...]
+def write_skinny_dot(
+    i: HloInstruction,
+    product: FusedProduct,
+    plan: Schedule,
+    architecture: GpuArchitecture,
+    slots: tuple[int, ...],
 ) -> OperationDescriptor | Reason:
     """Return one kernel, or two with split-K."""
-    return nest_kernels(i, plan, slots)
+    nest = nest_of(i)
+    if isinstance(nest, Reason):
+        return nest
+    # A pass may have renamed an operand since the plan.
+    made = plan if nest == plan.start else skinny_gemm_schedule(nest, architecture, GPU_TUNING)
+    return made if isinstance(made, Reason) else nest_kernels(i, made, slots)
+
+
+def write_depthwise_convolution(
+    i: HloInstruction,
+    product: FusedProduct,
+    plan: Schedule,
+    architecture: GpuArchitecture,
+    slots: tuple[int, ...],
+) -> OperationDescriptor | Reason:
+    """Return the kernel of the convolution's nest, or of its nest with the epilogue."""
+    nest = nest_of(i)
+    if isinstance(nest, Reason):
+        return nest
+    made = plan if nest == plan.start else _depthwise_schedule(nest, architecture)
+    return made if isinstance(made, Reason) else nest_kernels(i, made, slots)
