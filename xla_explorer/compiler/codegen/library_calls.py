@@ -25,7 +25,6 @@ from xla_explorer.compiler.codegen.kernels.products.dot_geometry import (
 )
 from xla_explorer.compiler.codegen.kernels.products.dot_plan import (
     DotPlan,
-    library_cycles,
     plan_dot,
 )
 from xla_explorer.compiler.codegen.llvm_types import float_constant
@@ -48,8 +47,7 @@ SMALL_DOT = 4096  # multiply-adds below which a call costs more than loops
 def dot_by_library(dot: HloInstruction, target: Target | None = None) -> Reason | None:
     """Return a refusal unless BLAS is a good choice for the dot; impossibility is checked first.
 
-    With a target, our own kernel is preferred if its estimate has fewer cycles (see
-    `dot_plan.library_cycles`).
+    With a target, our own kernel is preferred if it has a plan.
     """
     element_type = dot.shape.element_type
     if element_type.name not in _ROUTINES or any(
@@ -61,8 +59,7 @@ def dot_by_library(dot: HloInstruction, target: Target | None = None) -> Reason 
             f"BLAS has no routine for {types} -> {element_type}",
             element_type=element_type.name,
         )
-    sizes = dot_sizes(dot)
-    rows, columns, depth, _ = sizes
+    rows, columns, depth, _ = dot_sizes(dot)
     if rows == 1 or columns == 1:
         return refuse(
             "matrix-vector",
@@ -76,18 +73,10 @@ def dot_by_library(dot: HloInstruction, target: Target | None = None) -> Reason 
             f"the dimensions of %{dot.name} do not form matrices without a copy",
         )
     plan = plan_dot(dot, target) if target is not None else None
-    if isinstance(plan, DotPlan) and plan.cycles < (
-        library := library_cycles(sizes, element_type.bytes, target)
-    ):
+    if isinstance(plan, DotPlan):
         tile = plan.tile
-        text = f"our tile of {tile.rows}x{tile.columns} accumulators is estimated at {plan.cycles:.0f} cycles, BLAS at {library:.0f}"
-        numbers = {
-            "cycles": round(plan.cycles),
-            "library_cycles": round(library),
-            "tile_rows": tile.rows,
-            "tile_columns": tile.columns,
-        }
-        return refuse("register-tile-faster", text, **numbers, **plan.facts())
+        text = f"our tile of {tile.rows}x{tile.columns} accumulators computes %{dot.name} without a call, in about {plan.cycles:.0f} cycles"
+        return refuse("register-tile-faster", text, **plan.facts())
     if rows * columns * depth < SMALL_DOT:
         return refuse(
             "dot-too-small",
@@ -98,7 +87,7 @@ def dot_by_library(dot: HloInstruction, target: Target | None = None) -> Reason 
 
 
 def why_by_library(i: HloInstruction, target: Target) -> Reason:
-    """Return the reason for BLAS to record, with the estimates of both strategies."""
+    """Return the reason for BLAS to record."""
     if i.opcode.name == "convolution":
         why = convolution_in_tiles(i, target)
         return Reason(
@@ -106,18 +95,12 @@ def why_by_library(i: HloInstruction, target: Target) -> Reason:
             f"BLAS computes %{i.name}, register tiles cannot" + (f": {why.message}" if why else ""),
             {},
         )
-    plan, cycles = (
-        plan_dot(i, target),
-        library_cycles(dot_sizes(i), i.shape.element_type.bytes, target),
-    )
+    plan = plan_dot(i, target)
     if isinstance(plan, DotPlan):
-        return Reason(
-            "library-faster",
-            f"BLAS is estimated at {cycles:.0f} cycles, our tile of {plan.tile.rows}x{plan.tile.columns} accumulators at {plan.cycles:.0f}",
-            {"library_cycles": round(cycles), "cycles": round(plan.cycles)},
-        )
+        text = f"the user prefers BLAS for %{i.name} to our tile of {plan.tile.rows}x{plan.tile.columns} accumulators"
+        return Reason("library-faster", text, plan.facts())
     text = f"BLAS computes %{i.name}, register tiles cannot: {plan.message}"
-    return Reason("no-register-tile", text, {"library_cycles": round(cycles)} if cycles else {})
+    return Reason("no-register-tile", text, {})
 
 
 def convolution_in_tiles(i: HloInstruction, target: Target) -> Reason | None:

@@ -13,7 +13,7 @@ USER = table(
         ),
         "forced-by-user": (
             "an override forces an answer that would not have been chosen",
-            "our tile of 8x32 accumulators is estimated at 900 cycles, BLAS at 1400",
+            "our tile of 8x32 accumulators computes %dot without a call, in about 900 cycles",
             "leave it out of force=",
         ),
         "skipped-by-user": (

@@ -238,8 +238,8 @@ NATIVE_CODE = table(
             "nothing to do: memory bandwidth is the limit",
         ),
         "register-tile-faster": (
-            "our register tile is estimated to be faster than the library",
-            "our tile of 6x2 accumulators is estimated at 9000 cycles, BLAS at 12000",
+            "our register tiles are preferred to the library: they are faster in the mean of all shapes",
+            "our tile of 6x2 accumulators computes %dot without a call, in about 9000 cycles",
             "nothing to do: it is the faster kernel; or compile for another target",
         ),
         "dot-too-small": (
@@ -248,8 +248,8 @@ NATIVE_CODE = table(
             "batch several small dots",
         ),
         "library-faster": (
-            "the library is estimated to be faster",
-            "BLAS is estimated at 9000 cycles, our tile of 6x2 accumulators at 12000",
+            "the library is estimated to be faster than a loop, or preferred by the user",
+            "dpotrf is estimated at 8000 cycles, a loop at 9000",
             "compile for a target without libraries to see our kernel",
         ),
         "library-only": (

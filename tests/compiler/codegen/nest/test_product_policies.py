@@ -112,7 +112,7 @@ def test_left_operands_that_collide_are_copied(dot, copied):
     [
         (
             ("64,2000", "2000,512", "64,512", PLAIN),
-            "split{k,500},interchange-reduction{ko,joi},stage{%a,ko,",
+            "split{k,500},interchange-reduction{ko,jo},stage{%b,ko,",
         ),
         (
             ("512,1601", "1601,33", "512,33", PLAIN),

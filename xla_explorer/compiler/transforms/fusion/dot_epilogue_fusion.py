@@ -14,8 +14,6 @@ from typing import ClassVar
 
 from xla_explorer.compiler.codegen.kernels.products.dot_epilogue import belongs_into_epilogue
 from xla_explorer.compiler.codegen.kernels.products.dot_plan import (
-    DotPlan,
-    library_cycles,
     plan_dot,
 )
 from xla_explorer.compiler.decisions.formatters import described
@@ -100,32 +98,19 @@ def _estimates(candidate: EpilogueCandidate) -> str:
     dot, target = candidate.dot, candidate.target
     assert target is not None
     plan = plan_dot(dot, target)
-    if not isinstance(plan, DotPlan):
+    if isinstance(plan, Reason):
         return described(dot)
-    return f"tiles {plan.cycles:,.0f} cycles, BLAS {library_cycles(plan.sizes, dot.shape.element_type.bytes, target):,.0f}"
+    return f"tiles of {plan.tile.rows}x{plan.tile.columns}, {plan.cycles:,.0f} cycles"
 
 
 @value_formatter(_estimates)
 def has_register_tiles(candidate: EpilogueCandidate) -> Reason | None:
-    """Require a product that register tiles support, faster than a library."""
+    """Require a product that register tiles support."""
     dot, target = candidate.dot, candidate.target
     assert target is not None
     plan = plan_dot(dot, target)
     if isinstance(plan, Reason):
         return refuse("no-register-tile", f"%{dot.name}: {plan.message}", because=plan.code)
-    if not isinstance(plan, DotPlan):
-        return refuse(
-            "no-register-tile",
-            f"%{dot.name} is a matrix-vector product, which has a kernel of its own",
-        )
-    cycles, library = plan.cycles, library_cycles(plan.sizes, dot.shape.element_type.bytes, target)
-    if cycles >= library:
-        message = (
-            f"%{dot.name}: BLAS is estimated at {library:.0f} cycles, our tiles at {cycles:.0f}"
-        )
-        return refuse(
-            "no-register-tile", message, cycles=round(cycles), library_cycles=round(library)
-        )
     return None
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.nest.directives.base import MOST_STAGED
 from xla_explorer.compiler.codegen.nest.ir import Load, Reduce, walk
 from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Copied
 from xla_explorer.compiler.codegen.nest.policies.base import has_masks
@@ -162,15 +161,17 @@ def _along_rows(row: AxisHandle, lanes: int) -> None:
         row.vectorize()
 
 
-def is_spread(p: Product, rows: int, tile: RegisterTile) -> bool:
-    """Return True if panels with contiguous rows are packed.
+def is_spread(p: Product, rows: int, tile: RegisterTile, deep: int) -> bool:
+    """Return True if panels with contiguous rows are packed before the blocks of the contraction.
 
-    rows: number of tiles along rows.
+    rows: number of tiles along rows. deep: contracted elements of a block, 0 for all; each block
+    packs its own rows of an operand that exceeds L2.
     """
     whole, apart = p.depth * p.column.extent * p.bytes, p.right_step > tile.columns * p.bytes
+    by_blocks = deep > 0 and whole > LIMITS.uncopied_bytes
     return (
         apart
-        and whole <= MOST_STAGED
+        and not by_blocks
         and bool(LIMITS.copied_right(p.right_step, tile.width * p.bytes, p.depth, whole, rows))
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from xla_explorer.compiler.codegen.nest.directives.base import MOST_STAGED
 from xla_explorer.compiler.codegen.nest.plan import AxisHandle
 from xla_explorer.compiler.codegen.nest.policies.product_copies import (
     OperandPacking,
@@ -70,7 +71,9 @@ def tile_loops(
     row = piece.row
     panels, panel, unrolled, inner = _tile_columns(piece.column, tile)
     rows = -(-extent_of(row) // tile.rows)
-    staged = by.transposed or (by.spread and panel is not None and is_spread(p, rows, tile))
+    staged = by.transposed or (
+        by.spread and panel is not None and is_spread(p, rows, tile, by.deep)
+    )
     blocked = panel is not None or bool(by.left or by.deep)
     outer = block = inside = None
     if row is not None:
@@ -143,7 +146,9 @@ def _order_blocks(
     group = panel
     if staged:
         assert panel is not None
-        least = 1 if tasks_take_rows else min(tasks, panels)
+        panel_bytes = p.depth * tile.columns * p.bytes
+        fitting = -(-panels * panel_bytes // MOST_STAGED)
+        least = min(max(fitting, 1 if tasks_take_rows else tasks), panels)
         inside_of = [block, around] if around is not None else [block]
         group, panel = _group_panels(panel, panels, least, inside_of)
     if around is None and (blocks > 1 or by.left or by.deep):

@@ -207,11 +207,12 @@ def _copies(plan: Plan, p: Product, transposed: bool) -> OperandPacking:
     down, across, deep = -(-rows // tile.rows), -(-p.column.extent // tile.columns), 0
     if down == 1 or len(plan.axis(p.column).first_reduction().axes) > 1:
         return OperandPacking(transposed, spread=True)
+    block = LIMITS.block_depth(p.depth, p.bytes)
     if (
-        LIMITS.is_deep(p.depth, down * across)
-        and p.depth * p.column.extent * p.bytes <= MOST_STAGED
+        LIMITS.is_deep(p.depth, p.bytes, plan.tuning.register_bytes, down * across)
+        and block * p.column.extent * p.bytes <= MOST_STAGED
     ):
-        deep = LIMITS.block_depth(p.depth, p.bytes)
+        deep = block
     steps, whole = (p.row_step, p.left_step), rows * p.depth * p.bytes
     left = LIMITS.copied_left(
         steps, p.bytes, whole, tile.rows, deep or p.depth, across > 1, deep > 0
