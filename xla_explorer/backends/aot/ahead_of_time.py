@@ -26,6 +26,7 @@ from xla_explorer.backends.llvm.runtime_support import support_functions
 from xla_explorer.backends.llvm.target_machine import TargetDescription
 from xla_explorer.compiler.buffers.assignment import BufferAssignment, assign_buffers
 from xla_explorer.compiler.codegen.foreign_calls import FOREIGN_CALL
+from xla_explorer.compiler.codegen.ir.llvm_module import LlvmModule
 from xla_explorer.compiler.codegen.program_kernels import ProgramKernels
 from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike, requested_pipeline
@@ -194,13 +195,13 @@ def ahead_of_time_program(
     )
 
 
-def _optimization(text: str, description: TargetDescription) -> OptimizationOptions:
+def _optimization(module: LlvmModule, description: TargetDescription) -> OptimizationOptions:
     """Return the optimisation options of a module.
 
     LLVM 22's code generator for wasm does not end on vectors of half precision, so modules with
     such numbers are not vectorised.
     """
-    if description.architecture.startswith("wasm") and " half" in text:
+    if description.architecture.startswith("wasm") and module.has_type("half"):
         return replace(OPTIMIZATION, loop_vectorization=False, slp_vectorization=False)
     return OPTIMIZATION
 
@@ -247,7 +248,7 @@ def compile_ahead_of_time(
         program, prefix, sizes, len(inputs), assignment.arena_size, target.cores.pointer_bits, least
     )
     program = program._replace(module=entry.module)
-    options = _optimization(program.text, description)
+    options = _optimization(program.module, description)
     compiled = optimize_and_emit(program.module, description, options=options, cache=cache)
     needs = undefined_symbols(compiled.object_bytes)
     without_library = description.architecture in _WITHOUT_C_LIBRARY

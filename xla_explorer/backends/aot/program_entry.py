@@ -15,6 +15,7 @@ import numpy as np
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.ir.definitions import Global, constant_bytes
 from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction, LlvmModule
+from xla_explorer.compiler.codegen.ir.records import Access
 from xla_explorer.compiler.codegen.ir.types import I1, I8, I32, I64, PTR, Type
 from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Value
 from xla_explorer.compiler.codegen.program_records import HostProgram
@@ -109,7 +110,7 @@ def write_entry(
     for slot, size in enumerate(sizes):
         group, number = ("inputs", slot) if slot < inputs else ("outputs", slot - inputs)
         at = _address(w, f"%value{slot}.at", f"%{group}", PTR, number)
-        value = w.define(f"%value{slot}", "load", PTR, (at,))
+        value = w.define(f"%value{slot}", "load", PTR, (at,), Access())
         # No code reads or writes through the pointer of an empty array.
         stores[slot] = value if size else arguments
     for weight in weights:

@@ -238,7 +238,8 @@ def write_device_math(w: RecordHolder, kernel: KernelMath) -> UsedFunctions:
     for number, record in enumerate(w.records):
         if not isinstance(record, Instruction) or record.op != "math":
             continue
-        function, opcode = record.detail, _OPCODES.get(record.detail, "")
+        function = str(record.detail)
+        opcode = _OPCODES.get(function, "")
         level = kernel.of(opcode)
         if opcode in TABLE[level]:
             used[opcode, level] = None

@@ -21,7 +21,7 @@ from xla_explorer.compiler.codegen.ir.llvm_module import (
     LlvmFunction,
     LlvmModule,
 )
-from xla_explorer.compiler.codegen.ir.records import INVARIANT, Body, Instruction, Line
+from xla_explorer.compiler.codegen.ir.records import INVARIANT, Access, Body, Instruction, Line
 from xla_explorer.compiler.codegen.ir.types import I32
 from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchArchitecture
 from xla_explorer.compiler.codegen.symbol_names import word_of
@@ -224,8 +224,8 @@ def _in_a_block(kernel: GpuKernel) -> Body:
     def changed(record: Line) -> Line:
         if not isinstance(record, Instruction):
             return record
-        if record.op == "load" and record.detail.endswith(INVARIANT):
-            return record._replace(detail=record.detail.removesuffix(INVARIANT))
+        if isinstance(record.detail, Access) and record.detail.mark == INVARIANT:
+            return record._replace(detail=record.detail._replace(mark=""))
         if record.op == "call" and record.detail in registers and record.result is not None:
             named = record.result.builder.named
             value = named(registers[record.detail], I32)

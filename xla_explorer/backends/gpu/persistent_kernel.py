@@ -16,7 +16,7 @@ from xla_explorer.backends.gpu.kernel_module import CALLED_EMITTERS, function_in
 from xla_explorer.backends.gpu.thunk import Thunk
 from xla_explorer.compiler.buffers import BufferSlice
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.ir.records import Phi
+from xla_explorer.compiler.codegen.ir.records import Access, Phi
 from xla_explorer.compiler.codegen.ir.types import I1, I8, I32, I64, Type
 from xla_explorer.compiler.codegen.ir.values import Pointer, Value
 from xla_explorer.compiler.codegen.kernels import Kernel
@@ -149,7 +149,7 @@ class _Writer:
             more = w.define("%more", "icmp", I1, (trip, w.number(trips, I64)), "ult")
         else:
             self._steps(condition)
-            predicate = w.define("%predicate", "load", I8, (self._global("%a0"),), ", align 1")
+            predicate = w.define("%predicate", "load", I8, (self._global("%a0"),), Access(1))
             more = w.define("%more", "icmp", I1, (predicate, w.number(0, I8)), "ne")
         w.branch_if(more, "trip.begin", "done")
         w.start_block("trip.begin")
@@ -184,7 +184,7 @@ class _Writer:
     def _copy(self, copy: Thunk) -> None:
         w, (count, size) = self.w, _units(copy)
         ends = [self._parameter(place) for place in copy.arguments]
-        t, aligned, first = Type(f"i{8 * size}"), f", align {size}", 0
+        t, first = Type(f"i{8 * size}"), 0
         while first < count:
             n = self._number()
             with self._within(count - first):
@@ -194,7 +194,7 @@ class _Writer:
                     w.define(f"%{name}{n}", "getelementptr", _GLOBAL, (end, at), f"inbounds {t}")
                     for name, end in zip(("from", "to"), ends, strict=True)
                 ]
-                value = w.define(f"%value{n}", "load", t, (source,), aligned)
+                value = w.define(f"%value{n}", "load", t, (source,), Access(size))
                 w.store(value, target, size)
             first += self.block
 

@@ -26,7 +26,7 @@ from xla_explorer.compiler.codegen.foreign_calls import foreign_call_function
 from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
 from xla_explorer.compiler.codegen.ir.llvm_module import SOURCE, LlvmFunction, LlvmModule
 from xla_explorer.compiler.codegen.ir.marks import WHILE, metadata_definitions
-from xla_explorer.compiler.codegen.ir.records import INVARIANT
+from xla_explorer.compiler.codegen.ir.records import INVARIANT, Access
 from xla_explorer.compiler.codegen.ir.types import I8, I32, I64, PTR
 from xla_explorer.compiler.codegen.operation_writer import OperationWriter, PlaceOf
 from xla_explorer.compiler.codegen.parallel_plan import cache_blocking_decision
@@ -222,7 +222,7 @@ class HostProgramWriter:
         """
         address = self.w.named(self.calls.address(place), PTR)
         op = "load volatile" if volatile else "load"
-        return self.w.test("ne", self.w.emit(op, I8, (address,), ", align 1"), 0, I8)
+        return self.w.test("ne", self.w.emit(op, I8, (address,), Access(1)), 0, I8)
 
     def conditional(self, i: HloInstruction) -> None:
         """Emit a branch on a pred, or a switch whose default is the last branch."""
@@ -256,7 +256,7 @@ class HostProgramWriter:
         for slot, name in self.calls.pointers.items():
             place = (table, outer_code.named(slot, I64))
             at = outer_code.define(f"{name}.at", "getelementptr", PTR, place, "inbounds ptr")
-            pointers.append(outer_code.define(name, "load", PTR, (at,), INVARIANT))
+            pointers.append(outer_code.define(name, "load", PTR, (at,), Access(0, INVARIANT)))
         unoptimized = ("optnone", "noinline") if self.operations.is_long else ()
         whole = LlvmFunction(
             self.name,

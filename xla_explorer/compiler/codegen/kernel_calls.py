@@ -6,7 +6,7 @@ Kernels are called whole, as tasks on a thread pool, or block by block.
 from __future__ import annotations
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.ir.records import INVARIANT
+from xla_explorer.compiler.codegen.ir.records import INVARIANT, Access
 from xla_explorer.compiler.codegen.ir.types import I1, I64, PTR
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.program_kernels import PreparedKernel, ProgramKernels
@@ -139,11 +139,11 @@ class KernelCalls:
         now = w.emit("call", I64, (), "i64 @llvm.readcyclecounter")
         counters = w.named(self.base(self.table.counter_slot), PTR)
         cell = w.address(counters, I64, 2 * number)
-        total = w.emit("load volatile", I64, (cell,), ", align 8")
+        total = w.emit("load volatile", I64, (cell,), Access(8))
         changed = w.emit("sub" if start else "add", I64, (total, now))
-        w.effect("store volatile", (changed, cell), ", align 8")
+        w.effect("store volatile", (changed, cell), Access(8))
         if not start:
             count = w.address(cell, I64, 1)
-            calls = w.emit("load volatile", I64, (count,), ", align 8")
+            calls = w.emit("load volatile", I64, (count,), Access(8))
             one = w.convert("zext", w.named(counted, I1), "i64")
-            w.effect("store volatile", (w.emit("add", I64, (calls, one)), count), ", align 8")
+            w.effect("store volatile", (w.emit("add", I64, (calls, one)), count), Access(8))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
 from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction
+from xla_explorer.compiler.codegen.ir.records import Access
 from xla_explorer.compiler.codegen.ir.types import I64, PTR, Type
 from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.kernels import Kernel
@@ -75,7 +76,7 @@ def _loaded(b: InOrderBuilder, name: str, k: int, t: Type) -> Value:
     """Load element k of the context; a pointer has its number in its name."""
     context, at = b.named("%context", PTR), b.named(k, I64)
     address = b.define(f"%at{k}", "getelementptr", PTR, (context, at), "inbounds ptr")
-    return b.define(f"{name}{k}" if t is PTR else name, "load", t, (address,), ", align 8")
+    return b.define(f"{name}{k}" if t is PTR else name, "load", t, (address,), Access(8))
 
 
 def _called_by_the_pool(name: str, b: InOrderBuilder, callees: Sequence[str]) -> LlvmFunction:

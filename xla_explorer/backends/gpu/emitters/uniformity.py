@@ -101,9 +101,10 @@ class UniformityAnalysis:
         if isinstance(record, Phi):
             return self._value(record.incoming[0][0])
         op, operands = record.op, record.operands
-        if op == "call" and record.detail in self._registers:
-            return self._registers[record.detail]
-        function = _MIN_MAX.get(record.detail) if op == "call" else _FUNCTIONS.get(op)
+        called = str(record.detail) if op == "call" else ""
+        if called in self._registers:
+            return self._registers[called]
+        function = _MIN_MAX.get(called) or _FUNCTIONS.get(op)
         if function is not None:
             a, b = operands
             return self._both(function, a, b, op in _DIVISIONS)

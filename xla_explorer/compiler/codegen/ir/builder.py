@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.compiler.codegen.ir.records import Access, Detail
 from xla_explorer.compiler.codegen.ir.types import I1, I64, Type
 from xla_explorer.compiler.codegen.ir.values import Float, Integer, Pointer, Value
 
@@ -23,6 +24,7 @@ _FLOAT_OPERATIONS = frozenset({"fadd", "fsub", "fmul", "fdiv", "frem"})
 # that were extended from bf16. EXACT: of a float that bf16 can represent, or of a NaN.
 SUM, EXACT = "sum", "exact"
 SATURATING = "saturating"  # detail of `fptosi` and `fptoui`: NaN becomes 0
+_UNCONTRACTED = {"contract": "", "reassoc contract": "reassoc"}  # flags without contraction
 _INTEGER_OF_FLOAT = {"half": "i16", "float": "i32", "double": "i64"}
 _FLOAT_OF_INTEGER = {"i16": "half", "i32": "float", "i64": "double"}
 
@@ -112,20 +114,22 @@ class Builder:
 
     @float_flags.setter
     def float_flags(self, flags: str) -> None:
-        self._float_flags = flags if self.contracts else flags.replace("contract", "").strip()
+        self._float_flags = flags if self.contracts else _UNCONTRACTED.get(flags, flags)
 
     def emit(
         self,
         op: str,
         t: Type,
         operands: tuple[Value, ...],
-        detail: str = "",
+        detail: Detail = "",
         may_trap: bool = False,
     ) -> Value:
         """Emit an operation without side effects; return its result."""
         raise NotImplementedError
 
-    def emit_here(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "") -> Value:
+    def emit_here(
+        self, op: str, t: Type, operands: tuple[Value, ...], detail: Detail = ""
+    ) -> Value:
         """Emit an operation at the insertion point.
 
         For loads of memory that the function writes, and for operations that threads execute
@@ -133,7 +137,7 @@ class Builder:
         """
         return self.emit(op, t, operands, detail)
 
-    def effect(self, op: str, operands: tuple[Value, ...], detail: str = "") -> None:
+    def effect(self, op: str, operands: tuple[Value, ...], detail: Detail = "") -> None:
         """Emit an operation with side effects at the insertion point."""
         raise NotImplementedError
 
@@ -391,10 +395,10 @@ class Builder:
         the memory.
         """
         emit = self.emit_here if changes else self.emit
-        return emit("load", t, (pointer,), f", align {alignment}{tail}" if alignment else tail)
+        return emit("load", t, (pointer,), Access(alignment, tail))
 
     def store(
         self, value: Value, pointer: Value[Pointer], alignment: int = 0, tail: str = ""
     ) -> None:
         """Emit a store."""
-        self.effect("store", (value, pointer), f", align {alignment}{tail}" if alignment else tail)
+        self.effect("store", (value, pointer), Access(alignment, tail))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.llvm_text import flattened, record_lines
-from xla_explorer.compiler.codegen.ir.records import Body, Instruction, Label, Line, Return
+from xla_explorer.compiler.codegen.ir.records import Body, Detail, Instruction, Label, Line, Return
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.ir.types import Type
 from xla_explorer.compiler.codegen.ir.values import Value
@@ -32,7 +32,7 @@ class InOrderBuilder(Builder):
         op: str,
         t: Type,
         operands: tuple[Value, ...],
-        detail: str = "",
+        detail: Detail = "",
         may_trap: bool = False,
     ) -> Value:
         """Emit an operation at the insertion point."""
@@ -43,12 +43,12 @@ class InOrderBuilder(Builder):
         )  # in half the time of `Instruction(...)`
         return result
 
-    def effect(self, op: str, operands: tuple[Value, ...], detail: str = "") -> None:
+    def effect(self, op: str, operands: tuple[Value, ...], detail: Detail = "") -> None:
         """Emit an operation without a result at the insertion point."""
         self.records.append(Instruction(None, op, operands, detail, self.origin))
 
     def define(
-        self, name: str, op: str, t: Type, operands: tuple[Value, ...], detail: str = ""
+        self, name: str, op: str, t: Type, operands: tuple[Value, ...], detail: Detail = ""
     ) -> Value:
         """Emit an operation whose result has a given name."""
         result: Value = Value(self, t, name)

@@ -16,7 +16,7 @@ from xla_explorer.compiler.codegen.ir.definitions import (
     Metadata,
 )
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
-from xla_explorer.compiler.codegen.ir.records import Body
+from xla_explorer.compiler.codegen.ir.records import Body, Instruction
 
 ALWAYS_INLINE = "alwaysinline"
 SOURCE = "module.hlo"  # name of the source file in modules of programs
@@ -82,6 +82,17 @@ class LlvmModule:
     def line_count(self) -> int:
         """Lines of the functions and of the definitions before them."""
         return len(self.globals) + sum([len(function.body) + 2 for function in self.functions])
+
+    def has_type(self, scalar: str) -> bool:
+        """Return True if a value of an operation has the scalar type."""
+        return any(
+            value.type.scalar == scalar
+            for function in self.functions
+            for record in function.body
+            if isinstance(record, Instruction)
+            for value in (record.result, *record.operands)
+            if value is not None
+        )
 
     def reached_from(self, name: str) -> LlvmModule:
         """Return the module with one function, made external, and those that it reaches."""

@@ -145,45 +145,55 @@ _FORMS: dict[str, Callable[[Instruction], str]] = {
 def _instruction(r: Instruction) -> str:
     result = r[0]
     if result is None:
-        return f"  {_FORMS[r[1]](r)}"
-    return f"  {result.name} = {_FORMS[r[1]](r)}"
+        return _FORMS[r[1]](r)
+    return f"{result.name} = {_FORMS[r[1]](r)}"
 
 
 def _phi(r: Phi) -> str:
     incoming = ", ".join([f"[ {value.name}, %{label} ]" for value, label in r.incoming])
-    return f"  {r.result.name} = phi {r.result.type.text} {incoming}"
+    return f"{r.result.name} = phi {r.result.type.text} {incoming}"
 
 
 def _branch(r: Branch) -> str:
-    return f"  br i1 {r.condition.name}, label %{r.then}, label %{r.otherwise}{r.mark}"
+    mark = f", {r.mark}" if r.mark else ""
+    return f"br i1 {r.condition.name}, label %{r.then}, label %{r.otherwise}{mark}"
 
 
 def _switch(r: Switch) -> str:
     t = r.value.type.text
     cases = " ".join([f"{t} {k}, label %{label}" for k, label in enumerate(r.labels)])
-    return f"  switch {t} {r.value.name}, label %{r.default} [ {cases} ]"
+    return f"switch {t} {r.value.name}, label %{r.default} [ {cases} ]"
 
 
 _LINES: dict[type[Line], Callable[[Any], str]] = {
     Instruction: _instruction,
     Phi: _phi,
     Label: lambda r: f"{r.name}:",
-    Jump: lambda r: f"  br label %{r.label}{r.mark}",
+    Jump: lambda r: f"br label %{r.label}, {r.mark}" if r.mark else f"br label %{r.label}",
     Branch: _branch,
     Switch: _switch,
-    Return: lambda r: "  ret void" if r.value is None else f"  ret {_typed((r.value,))}",
-    RawLine: lambda r: f"  {r.text}",
+    Return: lambda r: "ret void" if r.value is None else f"ret {_typed((r.value,))}",
+    RawLine: lambda r: r.text,
 }
 
 
-def record_line(record: Line) -> str:
-    """Return a record as a line of LLVM IR."""
+def record_text(record: Line) -> str:
+    """Return a record as LLVM IR, not indented."""
     return _LINES[type(record)](record)
+
+
+def record_line(record: Line) -> str:
+    """Return a record as a line of LLVM IR: labels are not indented."""
+    text = _LINES[type(record)](record)
+    return text if type(record) is Label else f"  {text}"
 
 
 def record_lines(records: Iterable[Line]) -> list[str]:
     """Return records as lines of LLVM IR."""
-    return [_LINES[type(record)](record) for record in records]
+    return [
+        f"{record.name}:" if type(record) is Label else f"  {_LINES[type(record)](record)}"
+        for record in records
+    ]
 
 
 def body_lines(body: Body) -> list[str]:

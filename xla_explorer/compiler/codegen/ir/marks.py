@@ -9,14 +9,14 @@ from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLeve
 
 # Marks: metadata of branches and stores. A module defines that of its functions
 # (`metadata_definitions`).
-NO_UNROLL = ", !llvm.loop !1"  # for loops in their final form: see `OptimizationLevel.FINAL`
-UNROLL = ", !llvm.loop !3"
-UNROLL_BY_4 = ", !llvm.loop !5"  # for scalar loops, whose iterations overlap after interleaving
-NONTEMPORAL = ", !nontemporal !7"  # for non-temporal stores
-NO_VECTOR = ", !llvm.loop !20"  # for loops that cannot be vectorised: see `OptimizationLevel.SHORT`
+NO_UNROLL = "!llvm.loop !1"  # for loops in their final form: see `OptimizationLevel.FINAL`
+UNROLL = "!llvm.loop !3"
+UNROLL_BY_4 = "!llvm.loop !5"  # for scalar loops, whose iterations overlap after interleaving
+NONTEMPORAL = "!nontemporal !7"  # for non-temporal stores
+NO_VECTOR = "!llvm.loop !20"  # for loops that cannot be vectorised: see `OptimizationLevel.SHORT`
 # For the loops of `while`: without own metadata, LLVM gives them that of an inner loop whose exit
 # is their back edge.
-WHILE = ", !llvm.loop !30"
+WHILE = "!llvm.loop !30"
 
 
 def _of_loop(number: int, option: str) -> tuple[Metadata, ...]:

@@ -11,20 +11,37 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
 
-INVARIANT = ", !invariant.load !0"  # after the alignment of a load of memory that is never written
+INVARIANT = "!invariant.load !0"  # of a load of memory that is never written
+
+
+class Access(NamedTuple):
+    """How an operation accesses memory.
+
+    alignment: in bytes, 0 for that of the type. mark: metadata.
+    """
+
+    alignment: int = 0
+    mark: str = ""
+
+    def __str__(self) -> str:
+        aligned = f", align {self.alignment}" if self.alignment else ""
+        return f"{aligned}, {self.mark}" if self.mark else aligned
+
+
+Detail = str | Access
 
 
 class Instruction(NamedTuple):
     """One operation.
 
-    detail: flags, a predicate, a callee or an alignment, as LLVM spells it. origin: its HLO
-    instruction.
+    detail: of a load or store, its access; else flags, a predicate or a callee, as LLVM spells it.
+    origin: its HLO instruction.
     """
 
     result: Value | None
     op: str
     operands: tuple[Value, ...]
-    detail: str
+    detail: Detail
     origin: int | None
 
 

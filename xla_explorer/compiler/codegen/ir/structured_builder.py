@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from xla_explorer.compiler.codegen.ir.index_arithmetic import IndexingBuilder
 from xla_explorer.compiler.codegen.ir.llvm_text import flattened, record_lines
-from xla_explorer.compiler.codegen.ir.records import If, Instruction, Loop, Record
+from xla_explorer.compiler.codegen.ir.records import Detail, If, Instruction, Loop, Record
 from xla_explorer.compiler.codegen.ir.types import I64, PTR, Type
 from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Value
 
@@ -80,7 +80,7 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
         op: str,
         t: Type,
         operands: tuple[Value, ...],
-        detail: str = "",
+        detail: Detail = "",
         may_trap: bool = False,
     ) -> Value:
         """Emit an operation without side effects in the outermost region that has its operands.
@@ -114,11 +114,13 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
                 return depth
         return 0
 
-    def effect(self, op: str, operands: tuple[Value, ...], detail: str = "") -> None:
+    def effect(self, op: str, operands: tuple[Value, ...], detail: Detail = "") -> None:
         """Emit an operation with side effects at the insertion point."""
         self._regions[-1].records.append(Instruction(None, op, operands, detail, self.origin))
 
-    def emit_here(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "") -> Value:
+    def emit_here(
+        self, op: str, t: Type, operands: tuple[Value, ...], detail: Detail = ""
+    ) -> Value:
         """Emit a load of memory that the function writes, at the insertion point."""
         result = Value(self, t, f"%v{self._fresh()}", len(self._regions) - 1)
         self._regions[-1].records.append(Instruction(result, op, operands, detail, self.origin))
@@ -190,7 +192,7 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
             return self.scale_index(a, factor)
         if factor not in multiples:
             multiples[factor] = Value(
-                self, I64, f"{a.name}.times.{factor}".replace("-", "m"), a.depth
+                self, I64, f"{a.name}.times.{'m' if factor < 0 else ''}{abs(factor)}", a.depth
             )
         return multiples[factor]
 

@@ -25,7 +25,11 @@ class KernelBody:
         """Return the names of the mathematical functions that the body calls."""
         return tuple(
             dict.fromkeys(
-                [r.detail for r in self.records if isinstance(r, Instruction) and r.op == "math"]
+                [
+                    str(r.detail)
+                    for r in self.records
+                    if isinstance(r, Instruction) and r.op == "math"
+                ]
             )
         )
 

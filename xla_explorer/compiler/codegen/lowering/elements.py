@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from xla_explorer.compiler.codegen.elemental import ELEMENTWISE_EMITTERS
 from xla_explorer.compiler.codegen.ir.builder import Builder
+from xla_explorer.compiler.codegen.ir.records import Access
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.ir.types import I32, Type
 from xla_explorer.compiler.codegen.ir.values import Complex, Integer, Pointer, Scalar, Value
@@ -200,7 +201,7 @@ class Memory:
     def load_packed_pairs(self, pointer: Value[Pointer], lanes: int) -> Value[Integer]:
         """Load 32-bit words that pack two elements each."""
         emit = self.b.emit_here if self.written else self.b.emit
-        return emit("load", I32.of_lanes(lanes), (pointer,), f", align {self.alignment}")
+        return emit("load", I32.of_lanes(lanes), (pointer,), Access(self.alignment))
 
     def store(
         self,

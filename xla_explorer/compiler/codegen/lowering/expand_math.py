@@ -17,7 +17,7 @@ def _is_inline(i: Instruction, features: CodeFeatures) -> bool:
 
 
 def _recipe(b: RewriteBuilder, i: Instruction, features: CodeFeatures) -> Value:
-    return write_math(b, opcode_of(i.detail), *i.operands, fused=features.fused)
+    return write_math(b, opcode_of(str(i.detail)), *i.operands, fused=features.fused)
 
 
 EXPAND_MATH = RecordStep(

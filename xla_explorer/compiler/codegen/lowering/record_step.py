@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeAlias
 
 from xla_explorer.compiler.codegen.ir.builder import Builder
-from xla_explorer.compiler.codegen.ir.records import Instruction, Label, Line
+from xla_explorer.compiler.codegen.ir.records import Detail, Instruction, Label, Line
 from xla_explorer.compiler.codegen.ir.types import Type
 from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.lowering.body import KernelBody
@@ -100,7 +100,7 @@ class RewriteBuilder(Builder):
         op: str,
         t: Type,
         operands: tuple[Value, ...],
-        detail: str = "",
+        detail: Detail = "",
         may_trap: bool = False,
     ) -> Value:
         """Emit an operation, unless the block has it already."""
@@ -112,13 +112,15 @@ class RewriteBuilder(Builder):
             self.records.append(Instruction(found, op, operands, detail, self.origin))
         return found
 
-    def emit_here(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "") -> Value:
+    def emit_here(
+        self, op: str, t: Type, operands: tuple[Value, ...], detail: Detail = ""
+    ) -> Value:
         """Emit a load of memory that the function writes."""
         self._count += 1
         found: Value = Value(self, t, f"%{self._prefix}{self._count}")
         self.records.append(Instruction(found, op, operands, detail, self.origin))
         return found
 
-    def effect(self, op: str, operands: tuple[Value, ...], detail: str = "") -> None:
+    def effect(self, op: str, operands: tuple[Value, ...], detail: Detail = "") -> None:
         """Emit an operation with side effects."""
         self.records.append(Instruction(None, op, operands, detail, self.origin))

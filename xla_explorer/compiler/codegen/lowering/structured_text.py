@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xla_explorer.compiler.codegen.ir.llvm_text import Lines, record_line
+from xla_explorer.compiler.codegen.ir.llvm_text import Lines, record_text
 from xla_explorer.compiler.codegen.ir.records import If, Loop, Record
 
 
@@ -24,7 +24,7 @@ def structured_lines(records: Iterable[Record], depth: int = 0) -> Lines:
             results = [f"{value} = {x} else {y}" for value, x, y in record.results]
             found.append((f"{margin}}}{'  ; ' if results else ''}{', '.join(results)}", None))
         else:
-            found.append((f"{margin}{record_line(record).lstrip()}", record.origin))
+            found.append((f"{margin}{record_text(record)}", record.origin))
     return found
 
 

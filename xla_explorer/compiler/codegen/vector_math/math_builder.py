@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from xla_explorer.compiler.codegen.ir.builder import Builder
+from xla_explorer.compiler.codegen.ir.records import Detail
 from xla_explorer.compiler.codegen.ir.types import Type
 from xla_explorer.compiler.codegen.ir.values import Float, Integer, Value
 
@@ -98,7 +99,7 @@ class MathBuilder(Builder):
         op: str,
         t: Type,
         operands: tuple[Value, ...],
-        detail: str = "",
+        detail: Detail = "",
         may_trap: bool = False,
     ) -> Value:
         """Emit an operation through the other builder."""
