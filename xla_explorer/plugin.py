@@ -20,6 +20,9 @@ from xla_explorer.backends.interfaces import (
 from xla_explorer.backends.registry import register
 from xla_explorer.compiler.buffers import Allocation, BufferAssignment, BufferSlice, assign_buffers
 from xla_explorer.compiler.codegen.kernels.thread_number import numbers_threads
+from xla_explorer.compiler.codegen.lowering.nest_step import NestStep
+from xla_explorer.compiler.codegen.lowering.pipeline import lowering_step
+from xla_explorer.compiler.codegen.lowering.record_step import RecordStep
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.default_pipelines import (
     default_simplification_pipeline,
@@ -91,6 +94,7 @@ __all__ = [
     "Launch",
     "LinearTransferManager",
     "Link",
+    "NestStep",
     "PassContext",
     "PassPipeline",
     "PassTrace",
@@ -98,6 +102,7 @@ __all__ = [
     "ProfileResult",
     "ProgramStep",
     "Reason",
+    "RecordStep",
     "Rule",
     "RuleSet",
     "Shape",
@@ -117,6 +122,7 @@ __all__ = [
     "escape",
     "hlo_stage",
     "literal_from_array",
+    "lowering_step",
     "make_pass",
     "numbers_threads",
     "one_of",

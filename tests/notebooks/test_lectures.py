@@ -1,4 +1,7 @@
-"""The lectures: their cells run, their sentences are short, and each names XLA's source files."""
+"""The lectures: their cells run, their sentences are short, and each names XLA's source files.
+
+The cells of two further pages about the lowering run as well.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +42,10 @@ def test_a_lecture_is_long_enough_and_its_sentences_are_short(name: str) -> None
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", LECTURES)
-def test_the_cells_of_a_lecture_run(
+@pytest.mark.parametrize(
+    "name", [*LECTURES, "from_a_loop_to_machine_code", "../how_to/add_a_lowering_step"]
+)
+def test_the_cells_of_a_page_run(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

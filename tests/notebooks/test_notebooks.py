@@ -66,7 +66,7 @@ def test_the_page_about_schedules_runs(
     cells, _, text = run_page("write_a_schedule.md")
     shown = capsys.readouterr().out
     assert (
-        cells == 9
+        cells == 10
         and "a vector must have a power of two lanes" in shown
         and "every 512th element" in shown
     )

@@ -9,7 +9,7 @@ from xla_explorer.explorer.code.annotated_source import AnnotatedSource, annotat
 from xla_explorer.explorer.code.kernel_schedule import KernelSchedule, schedule_of
 from xla_explorer.explorer.code.llvm.llvm_views import Llvm, kernel_code
 from xla_explorer.explorer.code.loop_nests import Loops, all_loops, loops_of
-from xla_explorer.explorer.code.lowering_steps import LoopNestText
+from xla_explorer.explorer.code.lowering_steps import KernelSteps, LoopNestText, steps_of
 from xla_explorer.explorer.code.program import kernel_table, ptxas_table, sass_code, stage_code
 from xla_explorer.explorer.code.side_by_side import SideBySide, side_by_side
 from xla_explorer.explorer.display.display import CodeText
@@ -85,6 +85,41 @@ class SessionCode(Compilation):
             The kernel has no loop nest, or a directive is illegal; with the Reason and a next step.
         """
         return all_loops(self) if kernel is None else loops_of(self, name_or_id(kernel), schedule)
+
+    @question(cost=Cost.COMPILES)
+    def lowering(
+        self, kernel: str | int, step: str | int | None = None, schedule: str | None = None
+    ) -> KernelSteps | CodeText:
+        """Return a kernel from its plain loop nest to LLVM IR, step by step.
+
+        First come the directives of its schedule, then the steps of `codegen/lowering`. The kernel
+        is compiled again, alone.
+
+        Parameters
+        ----------
+        kernel : str or int
+            The name or id of the kernel.
+        step : str or int, optional
+            The name or number of a step: what it changes, as a diff. Without: all steps.
+        schedule : str, optional
+            Directives for the plain nest, as in `loops`.
+
+        Raises
+        ------
+        XlaExplorerError
+            The kernel has no loop nest, or there is no such step; with a next step.
+
+        Examples
+        --------
+        >>> import xla_explorer as xe
+        >>> text = "HloModule m ENTRY e { x = bf16[64] parameter(0)  ROOT r = bf16[64] tanh(x) }"
+        >>> session = xe.compile(text)
+        >>> print(session.lowering("wrapped_tanh", "expand-math")[:26])
+        --- before
+        +++ expand-math
+        """
+        steps = steps_of(self, name_or_id(kernel), schedule)
+        return steps if step is None else steps.diff(step)
 
     def schedule(self, kernel: str | int) -> KernelSchedule:
         """Return the schedule of a kernel's loop nest, to change and run.

@@ -6,7 +6,9 @@ loops and branches, these become blocks, and the steps on records write what the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from xla_explorer.compiler.codegen.ir.records import Record
 from xla_explorer.compiler.codegen.lowering.body import BodyStep, KernelBody
@@ -15,20 +17,22 @@ from xla_explorer.compiler.codegen.lowering.features import CodeFeatures
 from xla_explorer.compiler.codegen.lowering.legalise_conversions import LEGALISE_CONVERSIONS
 from xla_explorer.compiler.codegen.lowering.legalise_memory import LEGALISE_MEMORY
 from xla_explorer.compiler.codegen.lowering.legalise_types import LEGALISE_TYPES
+from xla_explorer.compiler.codegen.lowering.nest_step import NestStep
 from xla_explorer.compiler.codegen.lowering.place_barriers import PLACE_BARRIERS
 from xla_explorer.compiler.codegen.lowering.recording import record_step
 from xla_explorer.compiler.codegen.lowering.simplify_guards import SIMPLIFY_GUARDS
 from xla_explorer.compiler.codegen.lowering.structured_text import structured_lines
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.text import nest_lines
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 
-NEST_STEPS = (SIMPLIFY_GUARDS, PLACE_BARRIERS)
-RECORD_STEPS: tuple[BodyStep, ...] = (
+NEST_STEPS: list[NestStep] = [SIMPLIFY_GUARDS, PLACE_BARRIERS]
+RECORD_STEPS: list[BodyStep] = [
     EXPAND_MATH,
     LEGALISE_CONVERSIONS,
     LEGALISE_TYPES,
     LEGALISE_MEMORY,
-)
+]
 # Between the two: (name, sentence).
 SCHEDULED = "scheduled-nest", "The loop nest after all directives of its schedule."
 STATEMENTS = (
@@ -36,6 +40,35 @@ STATEMENTS = (
     "Write each statement for its lanes and unrolled instances; move invariant operations out.",
 )
 BLOCKS = "write-blocks", "Replace loops and branches by blocks with jumps."
+
+
+@contextmanager
+def lowering_step(step: NestStep | BodyStep, *, before: str | None = None) -> Iterator[None]:
+    """Add a step to the lowering of all kernels that are compiled inside.
+
+    Parameters
+    ----------
+    step : NestStep or RecordStep
+        A step on loop nests, or on records.
+    before : str, optional
+        The step of the same kind that it precedes. By default it is the last one.
+
+    Raises
+    ------
+    XlaExplorerError
+        There is no step of that name.
+    """
+    steps: list[Any] = NEST_STEPS if isinstance(step, NestStep) else RECORD_STEPS
+    names = [one.name for one in steps]
+    if before is not None and before not in names:
+        raise XlaExplorerError(
+            f"no step of this kind is named {before!r}", f"choose from {', '.join(names)}"
+        )
+    steps.insert(len(steps) if before is None else names.index(before), step)
+    try:
+        yield
+    finally:
+        steps.remove(step)
 
 
 def lower_nest(nest: LoopNest, *, launched: bool) -> LoopNest:
