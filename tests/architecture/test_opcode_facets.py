@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from xla_explorer.compiler.codegen.dispatch import KERNEL_ROWS, has_own_writer
 from xla_explorer.compiler.codegen.elemental.registry import elemental_opcodes
+from xla_explorer.compiler.spmd.rules import opcodes_with_rules
 from xla_explorer.hlo.analysis.indexing import mapped_opcodes
 from xla_explorer.hlo.builder import HloBuilder
 from xla_explorer.hlo.builder.opcode_methods import method_name
@@ -100,6 +101,60 @@ HOLES: dict[str, dict[str, tuple[str, ...]]] = {
             "rng",
         ),
     },
+    "sharding rule": {
+        "sharding propagation passes through it by name: values, data-flow edges, inlined calls": (
+            "parameter",
+            "tuple",
+            "get-tuple-element",
+            "while",
+            "conditional",
+            "call",
+            "opt-barrier",
+        ),
+        "it has no operand whose sharding it could pass on": (
+            "constant",
+            "iota",
+            "rng",
+            "replica-id",
+            "partition-id",
+            "infeed",
+            "recv",
+            "recv-done",
+            "rng-get-and-update-state",
+            "after-all",
+        ),
+        "it is expanded into operations with rules, or made by passes after the partitioner": (
+            "batch-norm-training",
+            "batch-norm-grad",
+            "fusion",
+            "copy-start",
+            "copy-done",
+            "async-start",
+            "async-update",
+            "async-done",
+            "all-gather-start",
+            "all-gather-done",
+            "all-reduce-start",
+            "all-reduce-done",
+            "collective-permute-start",
+            "collective-permute-done",
+            "scaled-dot",
+            "ragged-dot",
+        ),
+        "XLA passes no sharding through it": (
+            "add-dependency",
+            "dynamic-reshape",
+            "get-dimension-size",
+            "set-dimension-size",
+            "map",
+            "scan",
+            "ragged-all-to-all",
+            "collective-reduce",
+            "outfeed",
+            "send",
+            "send-done",
+        ),
+    },
 }
 # Others may fill these at any time; they are neither required nor forbidden.
 MAY_BE_EMITTED = frozenset({"topk", "copy"})
@@ -114,6 +169,7 @@ def _have() -> dict[str, set[str]]:
         "evaluator": set(supported_opcodes()),
         "index map": set(mapped_opcodes()),
         "emitter": set(elemental_opcodes()) | set(filter(has_own_writer, KERNEL_ROWS)),
+        "sharding rule": set(opcodes_with_rules()),
     }
 
 

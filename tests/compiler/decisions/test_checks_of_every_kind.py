@@ -98,6 +98,11 @@ MADE = {  # kind -> a module and the passes that decide it there
         "reshape-decomposer",
     ),
     "call-site-copies": (SHARED_CALLEES, "flatten-call-graph"),
+    "sharding-propagation": (
+        "HloModule m, num_partitions=2\nENTRY e { x = f32[8] parameter(0), sharding={devices=[2]<=[2]}\n"
+        " y = f32[8] negate(x)\n ROOT z = f32[8] add(x, y), sharding={replicated} }",
+        "shardy-xla",
+    ),
     "dot-merger": (
         "HloModule m\nENTRY e { a = f32[8,8] parameter(0)\n b = f32[8,8] parameter(1)\n c = f32[8,8] parameter(2)\n"
         " d = f32[8,8] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"

@@ -13,6 +13,7 @@ from xla_explorer.compiler.decisions import (
     nest_reasons,
     pass_reasons,
     rewrite_reasons,
+    sharding_reasons,
     xla_library_reasons,
 )
 from xla_explorer.compiler.decisions.reason_code import ReasonCode, ReasonTable
@@ -115,6 +116,11 @@ KINDS: dict[str, DecisionKind] = {
         pass_reasons.SHARE_BUFFER,
         "%{0} stays in the buffer it is in, without a copy",
         "%{0} and %{1} share a buffer",
+    ),
+    "sharding-propagation": DecisionKind(
+        "Does a value take the axes of a mesh along which another value is split?",
+        sharding_reasons.PROPAGATION,
+        "%{0} takes axes of the mesh",
     ),
     "inlining": DecisionKind(
         "Is what a call, a fusion or an asynchronous start names put in its place?",

@@ -1,0 +1,113 @@
+"""The shardings that a program states, in Shardy's frontend attributes or as HLO tiles.
+
+Source: xla/service/spmd/shardy/constants.h, sdy_round_trip/.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from xla_explorer.compiler.spmd.propagation.value_sharding import ValueSharding
+from xla_explorer.hlo.analysis.custom_calls import custom_call_target
+from xla_explorer.hlo.analysis.manual_regions import meshes_of
+from xla_explorer.hlo.attributes.axis_sharding import AxisSharding, smallest_mesh
+from xla_explorer.hlo.attributes.dictionary_text import frontend_attribute_values
+from xla_explorer.hlo.attributes.mesh import AxisPart, Mesh, read_axis_parts
+from xla_explorer.hlo.attributes.sharding import Sharding
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+OUTPUT: Final = "xla.sdy.FuncResultSharding"
+CONSTRAINT: Final = "Sharding"
+BARRIER: Final = "xla.sdy.PropagationBarrier"
+GROUP: Final = "xla.sdy.ShardingGroup"
+INWARDS: Final = "xla.sdy.GlobalToLocalShape"
+OUTWARDS: Final = "xla.sdy.LocalToGlobalShape"
+_UNSPECIFIED = re.compile(r"unspecified_dims=\[([\d,\s]*)\]")
+
+
+def frontend(i: HloInstruction, key: str) -> str:
+    """Return a frontend attribute `xla.sdy.key` of an instruction, "" if it has none."""
+    text = i.attributes.get("frontend_attributes")
+    return frontend_attribute_values(text).get(f"xla.sdy.{key}", "") if text else ""
+
+
+class Annotations:
+    """Reads the annotations of one module, all over one mesh.
+
+    mesh: the mesh that the module states; without one, the smallest that explains its tiles.
+    """
+
+    def __init__(self, module: HloModule) -> None:
+        stated = {name: mesh for name, mesh in meshes_of(module).items() if mesh.axes}
+        self.mesh_name = next(iter(stated), "mesh")
+        self.mesh = stated.get(self.mesh_name) or _mesh_of_tiles(module)
+        self.meshes = stated
+
+    def of_text(self, text: str, rank: int) -> list[ValueSharding | None]:
+        """Return the shardings in a text of Shardy's; None for those of another mesh."""
+        return [
+            ValueSharding.read(one, self.mesh)
+            if self._same_mesh(one)
+            and len(one.dimensions) == (rank if rank >= 0 else len(one.dimensions))
+            else None
+            for one in AxisSharding.read_all(text)
+        ]
+
+    def of_instruction(self, i: HloInstruction, leaf: int, rank: int) -> ValueSharding | None:
+        """Return the sharding that an instruction states for an element of its result."""
+        text = frontend(i, "sharding")
+        if text:
+            found = self.of_text(text, -1)
+            return found[leaf] if leaf < len(found) else None
+        stated = i.attributes.get("sharding")
+        if not isinstance(stated, str):
+            return None
+        parts = Sharding.read_all(stated)
+        part = parts[leaf] if leaf < len(parts) else parts[0]
+        return self.of_tiles(part, rank, _open_dimensions(i))
+
+    def of_tiles(
+        self, sharding: Sharding, rank: int, opened: frozenset[int] = frozenset()
+    ) -> ValueSharding | None:
+        """Return a tiled sharding as axes; None if the mesh cannot express it."""
+        if sharding.kind in ("unknown", "manual", "maximal"):
+            return None
+        try:
+            named = AxisSharding.of_tiles(sharding, self.mesh, rank)
+        except ValueError:
+            return None
+        read = ValueSharding.read(named, self.mesh)
+        closed = tuple([k not in opened for k in range(rank)])
+        return ValueSharding(read.dimensions, closed, read.replicated, read.unreduced)
+
+    def manual_axes(self, i: HloInstruction) -> frozenset[str]:
+        """Return the names of the manual axes of a region's border."""
+        return frozenset([part.name for part in read_axis_parts(frontend(i, "manual_axes"))])
+
+    def _same_mesh(self, one: AxisSharding) -> bool:
+        mesh = self.meshes.get(one.mesh, self.mesh)
+        used: list[AxisPart] = [part for axes in one.dimensions for part in axes]
+        return mesh == self.mesh and all(part.name in dict(mesh.axes) for part in used)
+
+
+def _open_dimensions(i: HloInstruction) -> frozenset[int]:
+    """Return the dimensions that a constraint leaves to propagation."""
+    found = _UNSPECIFIED.search(str(i.attributes.get("backend_config", "")))
+    if found is None or custom_call_target(i) != CONSTRAINT:
+        return frozenset()
+    return frozenset([int(n) for n in found.group(1).split(",") if n.strip()])
+
+
+def _mesh_of_tiles(module: HloModule) -> Mesh:
+    """Return the smallest mesh for the tiled shardings of a module."""
+    found: list[Sharding] = []
+    for i in module.instructions():
+        stated = i.attributes.get("sharding")
+        if isinstance(stated, str):
+            found += Sharding.read_all(stated)
+    try:
+        return smallest_mesh(found)
+    except ValueError:
+        return Mesh(())
