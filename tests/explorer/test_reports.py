@@ -30,7 +30,7 @@ def test_profile_has_a_row_for_the_program_and_each_kernel(softmax: Session) -> 
     measurable = frame[
         frame["median_us"] >= 0.2
     ]  # shorter than the counter's resolution: no share of the roof
-    assert (frame["bytes"] > 0).all() and measurable["roofline_share"].notna().all()
+    assert (frame["bytes"] > 0).all() and measurable["roof_share"].notna().all()
     counted = frame["intensity"] * frame["bytes"]
     assert (
         np.allclose(counted, frame["flops"])
@@ -55,7 +55,7 @@ def test_double_precision_has_a_roof_of_its_own() -> None:
         frame = xe.compile(b.build(x @ x), threads=1).profile(repeats=3)
         row = frame[frame["opcode"] == "dot"].iloc[0]
         assert row["intensity"] > 10  # so that arithmetic is the roof
-        assert row["roofline_share"] == pytest.approx(row["flops"] / peak / row["median_us"] * 1e6)
+        assert row["roof_share"] == pytest.approx(row["flops"] / peak / row["median_us"] * 1e6)
 
 
 @evaluates_custom_call("tests.reports.as_it_is")

@@ -235,10 +235,10 @@ def test_every_view_names_the_users_line_of_a_kernel_not_the_librarys(placed: xe
     placed.profile(repeats=1)
     source = placed._explorer_source_()
     named = {row.line for row in source.reports.kernels()} | {
-        row.source_line for row in source.timings() if row.instruction is not None
+        row.line for row in source.timings() if row.instruction is not None
     }
     named |= {
-        moment.source_line
+        moment.line
         for moment in source.reports.buffers().schedule
         if moment.name.startswith(("d", "t"))
     }

@@ -10,9 +10,7 @@ from xla_explorer.explorer.page.reports import (
     BufferRow,
     BufferView,
     Column,
-    KernelRow,
     LlvmPassRow,
-    MachineRoof,
     RemarkRow,
     Reports,
     ScheduleMoment,
@@ -27,6 +25,7 @@ from xla_explorer.explorer.pictures.picture import (
     PictureNode,
 )
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
+from xla_explorer.explorer.tables.kernel import Kernel, MachineRoof
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.reason import Check
 
@@ -598,9 +597,10 @@ class HostileReports(Reports):
         schedule = tuple([ScheduleMoment(k, t, float(k), 64, t) for k, t in enumerate(HOSTILE)])
         return BufferView(rows, 640, 64, schedule, 1, 0, (SharingReason(*HOSTILE[:4]),))
 
-    def kernels(self) -> list[KernelRow]:
+    def kernels(self) -> list[Kernel]:
         return [
-            KernelRow(t, t, t, t, 1.0, 1, 1, 1, 1.0, 2.0, t, k, t) for k, t in enumerate(HOSTILE)
+            Kernel(t, t, t, t, 1.0, 2.0, 0.1, 3, 1.0, line=t, instruction=k, code=t, reason=t)
+            for k, t in enumerate(HOSTILE)
         ]
 
     def columns(self) -> list[Column]:

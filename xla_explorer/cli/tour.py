@@ -22,7 +22,7 @@ _TIMES = (
     "bytes",
     "flops",
     "gb_per_s",
-    "roofline_share",
+    "roof_share",
     "line",
 )
 

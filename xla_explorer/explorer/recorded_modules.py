@@ -255,7 +255,7 @@ def join_times(session: Session, profile: XlaProfile) -> None:
     blank: dict[str, Any] = {
         "cycles": None,
         "intensity": None,
-        "roofline_share": None,
+        "roof_share": None,
         "line": "",
         "instruction": None,
     }

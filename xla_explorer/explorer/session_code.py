@@ -167,10 +167,11 @@ class SessionCode(Compilation):
 
     @question(noun="kernel")
     def kernels(self, *, resources: bool = False) -> pandas.DataFrame:
-        """Return one row per step of the program.
+        """Return one row per kernel: work, predicted and measured times, limit, source line.
 
-        Columns: kernel, opcode, runs_on, code and reason if the step is not native code, line,
-        instruction; and stream, if the device has several.
+        The columns are the fields of `explorer.tables.Kernel`; stream only if the device has
+        several. Times, bytes and operations are of all its calls in one run. Measured ones are
+        those of the last `profile`.
 
         Parameters
         ----------

@@ -106,12 +106,12 @@ def test_counterparts(
 
 
 _ALIKE = """(() => {
-  const of = (name, us, line = "m.py:1") => ({ name, opcode: "dot", bytes_read: 1, bytes_written: 2, flops: 3, line, layers: [], measured_us: us, predicted_us: us });
+  const of = (name, us, line = "m.py:1") => ({ kernel: name, opcode: "dot", bytes_read: 1, bytes_written: 2, flops: 3, line, layers: [], median_us: us, predicted_us: us });
   const kernels = hottestKernels([of("dot.1", 2), of("dot.2", 3), of("sub.1", 4), { ...of("dot.3", 1, "m.py:2"), flops: 4 }]);
-  return groupedByKey(kernels, k => sameKernel(k.row), k => k.share).map(e => [e.items.map(k => k.row.name), e.weight]);
+  return groupedByKey(kernels, k => sameKernel(k.row), k => k.share).map(e => [e.items.map(k => k.row.kernel), e.weight]);
 })"""
 _TREE = """(kernels => {
-  const rows = kernels.map(([us, ...layers]) => ({ measured_us: us, layers: layers.map(([box, name, is_backward, is_family]) => ({ box, name, is_backward, is_family })) })),
+  const rows = kernels.map(([us, ...layers]) => ({ median_us: us, layers: layers.map(([box, name, is_backward, is_family]) => ({ box, name, is_backward, is_family })) })),
     told = layer => [layer.name, layer.isAll, layer.time, layer.backward, layer.kernels, [...layer.groups].sort(), partsOf(layer).map(told)];
   return told(layerTree(rows));
 })"""
@@ -149,12 +149,12 @@ def test_kernels_that_are_alike_are_one_row() -> None:
     families = AssetScript().call(_ALIKE)
     assert AssetScript().call(
         "((rows, run) => hottestKernels(rows, run).map(k => k.share))",
-        [{"measured_us": 2}, {"measured_us": 1}],
+        [{"median_us": 2}, {"median_us": 1}],
         10,
     ) == [0.2, 0.1]
     assert AssetScript().call(
         "((rows, run) => hottestKernels(rows, run).map(k => k.share))",
-        [{"measured_us": 6}, {"measured_us": 6}],
+        [{"median_us": 6}, {"median_us": 6}],
         10,
     ) == [0.5, 0.5]
     assert families == [[["dot.2", "dot.1"], 0.5], [["sub.1"], 0.4], [["dot.3"], 0.1]]

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 from xla_explorer.backends.interfaces import ProgramStep
 from xla_explorer.compiler.codegen.dispatch import choose_strategy
 from xla_explorer.compiler.decisions.recorded import code_check, decision
+from xla_explorer.explorer.code.kernel_rows import kernel_rows
 from xla_explorer.explorer.display import CodeText, wide_frame
-from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
+from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
+from xla_explorer.explorer.tables.kernel import Kernel
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import place_of
@@ -22,24 +24,9 @@ NATIVE_CODE = "native-code"
 
 def kernel_table(compilation: Compilation) -> pandas.DataFrame:
     """See `Session.kernels`."""
-    steps = program_steps(compilation)
-    rows = [
-        {
-            "kernel": f"%{s.name}",
-            "opcode": s.opcode,
-            "runs_on": s.runs_on,
-            "code": s.reason.code if s.reason else "",
-            "reason": s.reason.message if s.reason else "",
-            "line": source_line(compilation, s.instruction),
-            "instruction": s.instruction,
-        }
-        for s in steps
-    ]
-    columns = ["kernel", "opcode", "runs_on", "code", "reason", "line", "instruction"]
-    if any(s.stream for s in steps):
-        rows = [{**row, "stream": s.stream} for row, s in zip(rows, steps, strict=True)]
-        columns.insert(3, "stream")
-    return wide_frame(rows, columns)
+    rows = kernel_rows(compilation)
+    columns = [name for name in Kernel._fields if name != "stream" or any(r.stream for r in rows)]
+    return wide_frame([row[: len(columns)] for row in rows], columns)
 
 
 def native_code_decisions(compilation: Compilation) -> list[Decision]:

@@ -140,12 +140,12 @@ def predicted(session: Compilation, profile: pandas.DataFrame | None = None) -> 
     if not rows:
         hint = "take it from the same session: session.profile(...)"
         raise XlaExplorerError("this profile times no kernel of the session's module", hint)
-    frame = pandas.DataFrame(rows, columns=["kernel", "predicted_us", "measured_us"])
+    frame = pandas.DataFrame(rows, columns=["kernel", "predicted_us", "median_us"])
     ends = [
-        min(frame["predicted_us"].min(), frame["measured_us"].min()),
-        max(frame["predicted_us"].max(), frame["measured_us"].max()),
+        min(frame["predicted_us"].min(), frame["median_us"].min()),
+        max(frame["predicted_us"].max(), frame["median_us"].max()),
     ]
-    equal = pandas.DataFrame({"predicted_us": ends, "measured_us": ends})
+    equal = pandas.DataFrame({"predicted_us": ends, "median_us": ends})
     return _over_line(alt, equal, frame, ("predicted us", "measured us")).properties(
         title="predicted and measured time of each kernel"
     )

@@ -41,7 +41,7 @@ COLUMNS = [
     "flops",
     "intensity",
     "gb_per_s",
-    "roofline_share",
+    "roof_share",
     "line",
     "instruction",
 ]
@@ -111,7 +111,7 @@ def profile(session: Compilation, arrays: Sequence[Any], repeats: int) -> Profil
     - bytes, flops: per run, estimates of XLA's cost model.
     - intensity: flops over bytes.
     - gb_per_s: bytes over the median.
-    - roofline_share: the machine's lower bound on the kernel's cores, over the median. Kernels with
+    - roof_share: the machine's lower bound on the kernel's cores, over the median. Kernels with
       streaming stores use the bandwidth of those. Data in a cache may give a share above 1.
 
     The whole program is timed without instrumentation, the kernels with it. `frame.kernels` has the
@@ -316,7 +316,7 @@ def _row(
         "flops": flops,
         "intensity": flops / moved if moved else None,
         "gb_per_s": moved / median / 1e3 if median > 0 else None,
-        "roofline_share": share,
+        "roof_share": share,
         "line": labels.line,
         "instruction": labels.instruction,
     }

@@ -336,7 +336,7 @@ def _row(key: tuple[str, str, str], found: list[_Event], known: dict[str, Any]) 
         "flops": flops,
         "intensity": flops / moved if moved and flops is not None else None,
         "gb_per_s": moved / median / 1e3 if moved and median else None,
-        "roofline_share": None,
+        "roof_share": None,
         "line": line,
         "instruction": i.id if i is not None else None,
         "module": module,

@@ -367,9 +367,7 @@ def _embed(
 
 def _instructions_by_heat(source: ExplorerSource, steps: Sequence[int]) -> list[int]:
     """Return the instructions of these steps: kernels by time, then those of the later steps."""
-    kernels = sorted(
-        source.reports.kernels(), key=lambda row: -(row.measured_us or row.predicted_us or 0.0)
-    )
+    kernels = sorted(source.reports.kernels(), key=lambda row: -row.time_us)
     ids = dict.fromkeys([row.instruction for row in kernels if row.instruction is not None])
     for step in reversed(steps):
         ids.update((key, None) for _, key in source.text(step) if key is not None)

@@ -117,7 +117,7 @@ def search_items(source: ExplorerSource, step: int) -> Iterator[dict[str, Any]]:
     columns = {column.title: column.values for column in source.reports.columns()}
     times = columns.get("measured time") or columns.get("predicted time") or {}
     moved = columns.get("bytes moved", {})
-    lines = {row.instruction: row.source_line for row in source.timings()}
+    lines = {row.instruction: row.line for row in source.timings()}
     request = source.reports.requests.get("callers")
     callers = request(source.reports, {}) if request is not None else {"frames": [], "of": {}}
     for key, frame in callers[

@@ -13,6 +13,7 @@ from xla_explorer.explorer.code.loop_rows import AccessPattern, DirectiveStep, F
 from xla_explorer.explorer.pictures.layers import Layer
 from xla_explorer.explorer.pictures.picture import PictureGraph, PictureGroup
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
+from xla_explorer.explorer.tables.kernel import Kernel, MachineRoof
 
 Pair = tuple[str, str]
 OverrideKey = tuple[str, ...]
@@ -62,7 +63,7 @@ class ScheduleMoment(NamedTuple):
     name: str
     position: float
     bytes_in_use: int
-    source_line: str = ""
+    line: str = ""
 
 
 class SharingReason(NamedTuple):
@@ -94,44 +95,6 @@ class BufferView(NamedTuple):
     peak: int | None = None
     hidden: int = 0
     why_not_shared: tuple[SharingReason, ...] = ()
-
-
-class KernelRow(NamedTuple):
-    """One kernel.
-
-    Attributes
-    ----------
-    computes : str
-        Its work as a formula.
-    calls : float
-        Executions in a run.
-    bytes_read, bytes_written, flops : int
-        Of one run (estimates).
-    predicted_us, measured_us : float, optional
-        By the cost model; median, None if not run.
-    reason : str
-        The reason why it is not native code.
-    bound : str
-        `memory`, `arithmetic`, `launch` or `latency`; empty if the machine is unknown.
-    layers : tuple of Layer
-        The graph's blocks around it, from the outside in.
-    """
-
-    name: str
-    opcode: str
-    computes: str
-    runs_on: str
-    calls: float
-    bytes_read: int
-    bytes_written: int
-    flops: int
-    predicted_us: float | None
-    measured_us: float | None
-    line: str
-    instruction: int | None
-    reason: str = ""
-    bound: str = ""
-    layers: tuple[Layer, ...] = ()
 
 
 class LoopAxis(NamedTuple):
@@ -183,20 +146,6 @@ class LoopKernel(NamedTuple):
     accesses: tuple[AccessPattern, ...] = ()
     part: str = ""
     where: str = "on one core"
-
-
-class MachineRoof(NamedTuple):
-    """Measured limits of the cores that a program uses.
-
-    flops_per_second, bytes_per_second: peak and memory bandwidth. cached: (bytes touched, bytes/s)
-    of the caches.
-    """
-
-    machine: str
-    flops_per_second: float
-    bytes_per_second: float
-    cached: tuple[tuple[int, float], ...] = ()
-    cores: int = 1
 
 
 class Column(NamedTuple):
@@ -320,9 +269,13 @@ class Reports:
         """Return why two values do not share memory; the code is empty if they do."""
         raise ValueError("the backend assigned no buffers")
 
-    def kernels(self) -> Sequence[KernelRow]:
+    def kernels(self) -> Sequence[Kernel]:
         """Return the kernels, in execution order."""
         return ()
+
+    def kernel_layers(self) -> Sequence[Sequence[Layer]]:
+        """Return the graph's blocks around each kernel, from the outside in."""
+        return [() for _ in self.kernels()]
 
     def loops(self) -> Sequence[LoopKernel]:
         """Return the kernels as loop nests, in execution order."""

@@ -31,6 +31,7 @@ from xla_explorer.explorer.pictures.layers import Layer
 from xla_explorer.explorer.pictures.picture import PictureData
 from xla_explorer.explorer.pictures.svg import COLOURS
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
+from xla_explorer.explorer.tables.kernel import Kernel, MachineRoof
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.reason import Check
 
@@ -44,7 +45,7 @@ ROWS: dict[str, type] = {
     "decision": Decision,
     "timing": source.TimingRow,
     "layer": Layer,
-    "kernel": reports.KernelRow,
+    "kernel": Kernel,
     "axis": reports.LoopAxis,
     "fold": Fold,
     "directive": DirectiveStep,
@@ -55,7 +56,7 @@ ROWS: dict[str, type] = {
     "buffer": reports.BufferRow,
     "moment": reports.ScheduleMoment,
     "not_shared": reports.SharingReason,
-    "roof": reports.MachineRoof,
+    "roof": MachineRoof,
     "column": reports.Column,
     "fact_head": fact_heads.FactHead,
     "remark": reports.RemarkRow,

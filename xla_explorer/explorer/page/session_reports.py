@@ -7,6 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.code.compile_flame import flame_of_session
+from xla_explorer.explorer.code.kernel_rows import (
+    BOUND_KNOWN,
+    kernel_rows,
+    machine_roof,
+)
 from xla_explorer.explorer.code.llvm.llvm_kernels import OF_LLVM
 from xla_explorer.explorer.code.llvm.llvm_views import llvm_passes, remarks
 from xla_explorer.explorer.code.loop_text import loop_lines, shown_loops
@@ -24,12 +29,8 @@ from xla_explorer.explorer.measures.kernel_costs import (
     WHOLE_PROGRAM,
     KernelCost,
     costs_of,
-    measured_bound,
 )
-from xla_explorer.explorer.measures.kernel_formula import kernel_formula
 from xla_explorer.explorer.measures.profiling import (
-    kernel_threads,
-    limits_here,
     measured_kernels,
     profile,
 )
@@ -43,10 +44,8 @@ from xla_explorer.explorer.page.reports import (
     ChangedDecision,
     Column,
     ComparisonTable,
-    KernelRow,
     LlvmPassRow,
     LoopKernel,
-    MachineRoof,
     OverrideKey,
     OverrideRow,
     PtxCountRow,
@@ -57,7 +56,7 @@ from xla_explorer.explorer.page.reports import (
 from xla_explorer.explorer.page.requests import number, words
 from xla_explorer.explorer.page.source import ExplorerSource
 from xla_explorer.explorer.page.trace_reports import TRACE_REQUESTS, TraceReports
-from xla_explorer.explorer.pictures.layers import layers_of
+from xla_explorer.explorer.pictures.layers import Layer, layers_of
 from xla_explorer.explorer.pictures.scopes import scope_boxes
 from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.overrides import overrides_of
@@ -67,10 +66,9 @@ from xla_explorer.explorer.sessions.compilation import (
     Compilation,
     is_of_xla,
     program_steps,
-    scope_of,
-    source_line,
 )
 from xla_explorer.explorer.sessions.editing import editable_text, faults
+from xla_explorer.explorer.tables.kernel import Kernel, MachineRoof
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.kept import kept
 
@@ -81,7 +79,6 @@ MOST_KERNELS = 2_000
 MOST_EMULATED, EMULATED_PER_SECOND = 3e7, 8e6
 """Operations and words of memory that a click may emulate, and roughly how many run in a second."""
 MEASURED_RUNS = 10
-_BOUND_KNOWN = ("cpu", "xla")
 LONGEST_COMPARED = 20_000
 """Instructions; larger modules are compared without a run, since numpy would take minutes."""
 
@@ -168,70 +165,36 @@ class SessionReports(TraceReports):
         return costs_of(self.session)
 
     # -- kernels and the machine -------------------------------------------------------------------
+    def kernels(self) -> Sequence[Kernel]:
+        """Return the kernels with their measured times, if any."""
+        return kernel_rows(self.session)[:MOST_KERNELS]
+
     @cached_property
-    def _kernels(self) -> list[KernelRow]:
-        """The kernels without times, which a later run changes."""
-        session = self.session
-        steps = {s.instruction: s for s in program_steps(session)}
-        rows = []
-        for cost in self._costs[:MOST_KERNELS]:
-            i, step = cost.instruction, steps.get(cost.instruction.id)
-            reason = step.reason if step is not None else None
-            rows.append(
-                KernelRow(
-                    i.name,
-                    i.opcode.name,
-                    kernel_formula(i),
-                    step.runs_on if step is not None else "",
-                    cost.times,
-                    int(cost.times * cost.cost.bytes_read),
-                    int(cost.times * cost.cost.bytes_written),
-                    int(cost.times * (cost.cost.flops + cost.cost.transcendentals)),
-                    cost.nanoseconds / 1e3,
-                    None,
-                    source_line(session, i.id),
-                    i.id,
-                    str(reason) if reason is not None else "",
-                    cost.bound if session.backend in _BOUND_KNOWN else "",
-                    layers_of(scope_boxes(scope_of(session, i))),
-                )
-            )
+    def _layers(self) -> list[tuple[Layer, ...]]:
         blocks, place = self.whole_blocks(self.passes.last)
         paths = [tuple(block.id.removeprefix("s:").split("/")) for block in blocks]
         return [
-            row._replace(layers=layers_of(paths[place[row.instruction]]))
-            if row.instruction in place
-            else row
-            for row in rows
+            layers_of(
+                paths[place[row.instruction]]
+                if row.instruction in place
+                else scope_boxes(tuple(filter(None, row.scope.split("/"))))
+            )
+            for row in self.kernels()
         ]
+
+    def kernel_layers(self) -> Sequence[Sequence[Layer]]:
+        """Return the graph's blocks around each kernel, from the outside in."""
+        return self._layers
 
     @property
     def _measured(self) -> dict[int, float]:
         return {key: us for key, (us, _) in measured_kernels(self.session).items()}
 
-    def kernels(self) -> Sequence[KernelRow]:
-        """Return the kernels with their measured times, if any."""
-        measured, roof = self._measured, self.roof()
-        found = []
-        for row, cost in zip(self._kernels, self._costs, strict=False):
-            us, bound = measured.get(cost.instruction.id), row.bound
-            if us is not None and roof is not None:
-                memory = 1e6 * cost.times * cost.cost.bytes_accessed / roof.bytes_per_second
-                arithmetic = (
-                    1e6
-                    * cost.times
-                    * (cost.cost.flops + cost.cost.transcendentals)
-                    / roof.flops_per_second
-                )
-                bound = measured_bound(us, memory, arithmetic, cost.times)
-            found.append(row._replace(measured_us=us, bound=bound))
-        return found
-
     def measure(self) -> None:
         """Time the kernels on random arguments."""
         session = self.session
         if (
-            session.backend not in _BOUND_KNOWN
+            session.backend not in BOUND_KNOWN
             or session.source.instruction_count() > LONGEST_COMPARED
         ):
             raise ValueError("measuring could take long: run session.profile() in a cell")
@@ -255,20 +218,7 @@ class SessionReports(TraceReports):
 
     def roof(self) -> MachineRoof | None:
         """Return the machine's limits; None without measured times or machine."""
-        if self.session.backend not in ("cpu", "xla") or self.session.last_profile is None:
-            return None
-        limits = limits_here()
-        if limits is None:
-            return None
-        threads = (
-            limits.cores
-            if self.session.backend == "xla"
-            else max(kernel_threads(self.session).values(), default=1)
-        )
-        cached = tuple([(int(n), float(v) * threads) for n, v in limits.cached_bandwidth])
-        return MachineRoof(
-            limits.cpu, limits.flops(threads=threads), limits.bandwidth(threads), cached, threads
-        )
+        return machine_roof(self.session)
 
     def columns(self) -> Sequence[Column]:
         """Return predicted times and bytes, and measured times if there are any."""
@@ -343,10 +293,7 @@ class SessionReports(TraceReports):
             s.instruction for s in program_steps(self.session) if getattr(s, "function", "")
         }
         rows = [row for row in self.kernels() if row.instruction in compiled]
-        return [
-            row.name
-            for row in sorted(rows, key=lambda row: -(row.measured_us or row.predicted_us or 0.0))
-        ]
+        return [row.kernel for row in sorted(rows, key=lambda row: -row.time_us)]
 
     def llvm_passes(self, kernel: str) -> Sequence[LlvmPassRow]:
         """Return the LLVM passes that changed a kernel."""
@@ -409,7 +356,7 @@ class SessionReports(TraceReports):
             try:
                 arguments = random_arguments(other.source)
                 comparison = compare_sessions(other, self.session, arguments, repeats=10)
-                if other.backend in _BOUND_KNOWN:  # an emulator takes long
+                if other.backend in BOUND_KNOWN:  # an emulator takes long
                     profile(other, arguments, MEASURED_RUNS)
             except XlaExplorerError as problem:
                 comparison = compare_sessions(other, self.session)

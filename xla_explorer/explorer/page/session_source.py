@@ -314,7 +314,7 @@ class SessionSource(TraceSource):
                     row["line"],
                     "evaluator" if slow else "native",
                     None if key is None or key != key else int(key),
-                    _number(row["roofline_share"]),
+                    _number(row["roof_share"]),
                     ("bytes", "flops"),
                 )
             )

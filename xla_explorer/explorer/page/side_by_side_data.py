@@ -20,8 +20,8 @@ from xla_explorer.explorer.code.side_by_side import (
 from xla_explorer.explorer.code.stage_column import GPU_STAGES
 from xla_explorer.explorer.code.stage_functions import CodeLine
 from xla_explorer.explorer.display.code_pane import CodePane
-from xla_explorer.explorer.page.reports import KernelRow
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
+from xla_explorer.explorer.tables.kernel import Kernel
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 LOOPS_SHOWN = ["loop", "instructions", "cycles", "ipc", "block_throughput", "bottleneck", "model"]
@@ -31,16 +31,12 @@ EMBEDDED_KERNELS, EMBEDDED_LINES = 60, 8_000
 `session.side_by_side(kernel=NAME)` has the others."""
 
 
-def summary(session: Compilation, rows: Iterable[KernelRow], *, live: bool) -> dict[str, Any]:
+def summary(session: Compilation, rows: Iterable[Kernel], *, live: bool) -> dict[str, Any]:
     """Return the kernels, the longest first, and the columns, with those open at first.
 
     live: the notebook's process answers requests for single kernels.
     """
-    times = {
-        row.instruction: row.measured_us or row.predicted_us or 0.0
-        for row in rows
-        if row.instruction is not None
-    }
+    times = {row.instruction: row.time_us for row in rows if row.instruction is not None}
     steps = sorted(program_steps(session), key=lambda step: -times.get(step.instruction, 0.0))
     panes = [pane for pane in code_panes(session) if not costly(session, pane)]
     cheap = {pane.name for pane in panes}

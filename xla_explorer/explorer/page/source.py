@@ -82,9 +82,9 @@ class TimingRow(NamedTuple):
     iqr_us: float | None = None
     bytes: int | None = None
     flops: int | None = None
-    gigabytes_per_second: float | None = None
+    gb_per_s: float | None = None
     share: float | None = None
-    source_line: str = ""
+    line: str = ""
     runs_on: Literal["native", "evaluator"] = "native"
     instruction: int | None = None
     roof_share: float | None = None

@@ -164,7 +164,7 @@ def _timings_html(timings: Sequence[TimingRow], limit: int) -> str:
     ordered = sorted(timings, key=lambda row: -(row.share or 0.0))
     rows = []
     for row in ordered[:limit]:
-        rate = MISSING if row.gigabytes_per_second is None else f"{row.gigabytes_per_second:.1f}"
+        rate = MISSING if row.gb_per_s is None else f"{row.gb_per_s:.1f}"
         where = "⚠ evaluator, not compiled" if row.runs_on == "evaluator" else row.runs_on
         guess = "~" if row.estimated else ""
         numbers = [
@@ -175,7 +175,7 @@ def _timings_html(timings: Sequence[TimingRow], limit: int) -> str:
             rate,
         ]
         kernel = Marked(f"<code>{escape(row.kernel)}</code>")
-        rows.append([kernel, row.opcode, row.n, *map(number_cell, numbers), row.source_line, where])
+        rows.append([kernel, row.opcode, row.n, *map(number_cell, numbers), row.line, where])
     notes = []
     if len(ordered) > limit:
         notes.append(f"{len(ordered) - limit} more kernels: session.profile()")

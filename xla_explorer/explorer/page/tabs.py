@@ -42,6 +42,7 @@ def _kernels(source: ExplorerSource, live: bool) -> Any:
     """
     return {
         "rows": plain(source.reports.kernels()),
+        "layers": plain(source.reports.kernel_layers()),
         "llvm": plain(source.reports.llvm_kernels()) if live else [],
     }
 

@@ -4,6 +4,7 @@ Start reading at `columns.py`.
 """
 
 from xla_explorer.explorer.tables.columns import COLUMNS, Column, column
+from xla_explorer.explorer.tables.kernel import Kernel
 from xla_explorer.explorer.tables.nouns import NOUNS, Noun
 
-__all__ = ["COLUMNS", "NOUNS", "Column", "Noun", "column"]
+__all__ = ["COLUMNS", "NOUNS", "Column", "Kernel", "Noun", "column"]

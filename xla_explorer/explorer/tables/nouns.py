@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
+from xla_explorer.explorer.tables.kernel import Kernel
+
 Record = Mapping[str, Any]
 
 
@@ -47,11 +49,7 @@ def _decision(row: Record) -> tuple[bool, float, float]:
 _NOUNS: Final = (
     Noun(
         "kernel",
-        (
-            "kernel", "opcode", "computes", "runs_on", "stream", "calls", "n", "median_us", "iqr_us",
-            "cycles", "predicted_us", "bound", "bytes", "bytes_read", "bytes_written", "flops",
-            "intensity", "gb_per_s", "roof_share", "code", "reason", "line", "scope", "instruction",
-        ),
+        (*Kernel._fields, "cycles", "bytes", "intensity"),
         lambda row: -_number(row, "median_us", "predicted_us"),
     ),
     Noun(

@@ -130,10 +130,10 @@ function buffersTab(app) {
       svg.append(g);
     }
     if (view.peak !== null) {
-      const { instruction, name, position, bytes_in_use, source_line } = schedule[view.peak],
+      const { instruction, name, position, bytes_in_use, line } = schedule[view.peak],
         at = x(position),
         right = at > CHART_LEFT + CHART_WIDTH * 0.6,
-        label = text(right ? at - 5 : at + 5, IN_USE + 22, `peak ${showBytes(bytes_in_use)}: %${name}${source_line ? `  ${source_line}` : ""}`, right ? "end" : "start", "peak");
+        label = text(right ? at - 5 : at + 5, IN_USE + 22, `peak ${showBytes(bytes_in_use)}: %${name}${line ? `  ${line}` : ""}`, right ? "end" : "start", "peak");
       const mark = shape("g", { class: "xe-peak" }, shape("path", { d: `M${num(at)} 6V${top + ARENA}` }), label);
       mark.addEventListener("click", () => app.select(instruction, "buffers"));
       svg.append(mark);

@@ -57,9 +57,9 @@ export function colouring(app) {
     select.hidden = !columns.length;
   }
   load();
-  /** @type {import("./schema.js").KernelRow[]} */
+  /** @type {import("./layers.js").KernelRow[]} */
   let kernels = [];
-  /** Adds the kernels: closed blocks of a large module have the sum of theirs. @param {import("./schema.js").KernelRow[]} rows */
+  /** Adds the kernels: closed blocks of a large module have the sum of theirs. @param {import("./layers.js").KernelRow[]} rows */
   const setKernels = rows => {
     kernels = rows;
   };

@@ -1,11 +1,12 @@
 // The kernels tab: each kernel with its computation and its cost; LLVM's passes and remarks of one on demand.
 import { barRow, breakable, make, messageOf, numberOf, scrollWithin, showBytes, showMicroseconds, showNumber, slowButton } from "./elements.js";
 import { followLlvm } from "./llvm.js";
-import { namedAll } from "./store.js";
+import { kernelsReport } from "./layers.js";
+import { FIELDS } from "./schema.js";
 import { csvButton, tableOf } from "./tables.js";
 import { registerTab } from "./tabs.js";
 
-/** @typedef {import("./schema.js").KernelRow & Record<string, any>} Kernel */
+/** @typedef {import("./layers.js").KernelRow & Record<string, any>} Kernel */
 
 const MOST_KERNEL_ROWS = 500;
 
@@ -28,9 +29,9 @@ function kernelsTab(app) {
     if (!requested) {
       requested = true;
       try {
-        const data = await app.store.report("kernels", {}, "kernels", "session.kernels()");
-        rows = namedAll("kernel", data.rows);
-        build(new Set(data.llvm));
+        const data = await kernelsReport(app);
+        rows = data.rows;
+        build(data.llvm);
       } catch (error) {
         requested = false;
         note.textContent = messageOf(error);
@@ -40,27 +41,27 @@ function kernelsTab(app) {
   /** @param {Set<string>} llvm kernels whose LLVM passes can be requested */
   function build(llvm) {
     const any = (/** @type {string} */ key) => rows.some(r => r[key] !== null && r[key] !== undefined && r[key] !== ""),
-      longest = Math.max(...rows.map(r => r.measured_us ?? r.predicted_us ?? 0), 1e-9),
+      longest = Math.max(...rows.map(r => r.median_us ?? r.predicted_us ?? 0), 1e-9),
       loops = rows.some(r => r.calls !== 1);
-    const timed = any("measured_us"),
+    const timed = any("median_us"),
       bar_of = (/** @type {Kernel} */ r) => {
-        const width = (70 * (r.measured_us ?? r.predicted_us ?? 0)) / longest,
+        const width = (70 * (r.median_us ?? r.predicted_us ?? 0)) / longest,
           el = make("i", { className: "xe-share" });
         el.style.width = `${Math.round(width)}px`;
-        return make("span", {}, el, timed ? (r.measured_us === null ? "–" : showMicroseconds(r.measured_us)) : `~${showMicroseconds(r.predicted_us)}`);
+        return make("span", {}, el, timed ? (r.median_us === null ? "–" : showMicroseconds(r.median_us)) : `~${showMicroseconds(r.predicted_us)}`);
       };
     const llvmCell = (/** @type {Kernel} */ r) =>
-      llvm.has(r.name)
+      llvm.has(r.kernel)
         ? slowButton(
             { textContent: "LLVM passes", title: "show LLVM's passes over this kernel as further steps" },
             "…",
-            () => openLlvm(r.name),
+            () => openLlvm(r.kernel),
             message => (note.textContent = message),
           )
         : "";
     const columns = [
-      ["kernel", "mono name", (/** @type {Kernel} */ r) => make("span", {}, ...breakable(`%${r.name}`)), (/** @type {Kernel} */ r) => r.name],
-      [timed ? "measured" : "predicted", "r", bar_of, (/** @type {Kernel} */ r) => r.measured_us ?? (timed ? null : r.predicted_us)], // beside the name: it must be visible on a narrow screen too
+      ["kernel", "mono name", (/** @type {Kernel} */ r) => make("span", {}, ...breakable(r.kernel)), (/** @type {Kernel} */ r) => r.kernel],
+      [timed ? "measured" : "predicted", "r", bar_of, (/** @type {Kernel} */ r) => r.median_us ?? (timed ? null : r.predicted_us)], // beside the name: it must be visible on a narrow screen too
       ["computes", "long mono", (/** @type {Kernel} */ r) => make("div", { className: "xe-clamp", textContent: r.computes, title: r.computes })],
       ...(llvm.size ? [["", "", llvmCell]] : []),
       ...(loops ? [["calls", "r", (/** @type {Kernel} */ r) => showNumber(r.calls), (/** @type {Kernel} */ r) => r.calls]] : []),
@@ -76,7 +77,7 @@ function kernelsTab(app) {
       ? `${rows.length === 1 ? "1 kernel" : `${numberOf(rows.length, "kernel")} in the order in which they run`}${rows.length > MOST_KERNEL_ROWS ? `, the first ${showNumber(MOST_KERNEL_ROWS)} by the column that is sorted; all: session.kernels()` : ""} · ~ marks an estimate`
       : "this backend makes no kernels";
     if (rows.length && !by) {
-      const keys = ["name", "opcode", "computes", "calls", "measured_us", "predicted_us", "bytes_read", "bytes_written", "flops", "line", "runs_on", "reason"];
+      const keys = FIELDS.kernel;
       by = csvButton("kernels", keys, () => rows.map(r => keys.map(k => r[k])));
       bar.append(by);
     }
@@ -85,7 +86,7 @@ function kernelsTab(app) {
   /** @param {string} kernel */
   async function openLlvm(kernel) {
     const first = await followLlvm(app, kernel);
-    if (first === null) note.textContent = `LLVM changed nothing in %${kernel}`;
+    if (first === null) note.textContent = `LLVM changed nothing in ${kernel}`;
     else {
       app.setTab("text");
       await app.go(first);

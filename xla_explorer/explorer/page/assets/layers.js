@@ -3,7 +3,7 @@
 import { namedAll } from "./store.js";
 
 /** @typedef {import("./state.js").App} App */
-/** @typedef {import("./schema.js").KernelRow} KernelRow */
+/** A kernel, and the graph's blocks around it, from the outside in. @typedef {import("./schema.js").Kernel & { layers: import("./schema.js").Layer[] }} KernelRow */
 /** Blocks selected together. groups: the ids of their boxes; around: those of the boxes around them. @typedef {{ name: string, groups: string[], around: string[] }} Block */
 /**
  * A row of the tree. time, backward: microseconds of all its kernels, and of those of the derivative. isAll: a part of equal layers, of all
@@ -12,10 +12,20 @@ import { namedAll } from "./store.js";
  */
 
 /** Measured time if there is one, else predicted. @param {KernelRow} row */
-export const timeOf = row => row.measured_us ?? row.predicted_us ?? 0;
+export const timeOf = row => row.median_us ?? row.predicted_us ?? 0;
 
 /** The kernels of the compile, as the session gives them. @param {App} app @returns {Promise<KernelRow[]>} */
-export const kernelsOf = async app => namedAll("kernel", (await app.store.report("kernels", {}, "kernels", "session.kernels()")).rows);
+export const kernelsOf = async app => (await kernelsReport(app)).rows;
+
+/**
+ * The kernels, and those whose LLVM passes can be requested.
+ * @param {App} app
+ * @returns {Promise<{ rows: KernelRow[], llvm: Set<string> }>}
+ */
+export async function kernelsReport(app) {
+  const { rows, layers, llvm } = await app.store.report("kernels", {}, "kernels", "session.kernels()");
+  return { rows: namedAll("kernel", rows).map((row, k) => ({ ...row, layers: namedAll("layer", layers[k]) })), llvm: new Set(llvm) };
+}
 
 /** @param {KernelRow[]} rows @param {string[]} groups */
 export function kernelsIn(rows, groups) {

@@ -2,13 +2,12 @@
 import { refusalCost } from "./decisions.js";
 import { barRow, breakable, decisionEnds, make, messageOf, numberOf, showMicroseconds, showPercent, slowButton } from "./elements.js";
 import { layerTable } from "./layer_table.js";
-import { layerTree, timeOf } from "./layers.js";
+import { kernelsOf, layerTree, timeOf } from "./layers.js";
 import { FUSION_KINDS } from "./schema.js";
-import { namedAll } from "./store.js";
 import { registerTab } from "./tabs.js";
 
 /** @typedef {import("./state.js").App} App */
-/** @typedef {import("./schema.js").KernelRow} KernelRow */
+/** @typedef {import("./layers.js").KernelRow} KernelRow */
 /** @typedef {App["store"]["decisions"][number]} Decision */
 
 const MOST_HOT = 8,
@@ -25,8 +24,8 @@ const MOST_HOT = 8,
  * @returns {{ row: KernelRow, share: number }[]}
  */
 export function hottestKernels(rows, run = null) {
-  const measured = rows.some(r => r.measured_us !== null),
-    used = measured ? rows.filter(r => r.measured_us !== null) : rows,
+  const measured = rows.some(r => r.median_us !== null),
+    used = measured ? rows.filter(r => r.median_us !== null) : rows,
     whole = Math.max(
       run ?? 0,
       used.reduce((sum, r) => sum + timeOf(r), 0),
@@ -68,7 +67,7 @@ export function groupedByKey(items, keyOf, weightOf) {
   return [...found.values()].sort((a, b) => b.weight - a.weight);
 }
 /** @param {KernelRow} row */
-const sameKernel = row => [family(row.name), row.opcode, row.bytes_read, row.bytes_written, row.flops].join(" ");
+const sameKernel = row => [family(row.kernel), row.opcode, row.bytes_read, row.bytes_written, row.flops].join(" ");
 /** @param {Decision} d */
 const sameRefusal = d => [d.kind, d.code, d.forceable, ...d.names.map(family), ...refusalCost(d).map(cost => (typeof cost === "number" ? cost.toPrecision(2) : cost))].join(" ");
 
@@ -177,8 +176,7 @@ function overviewTab(app) {
     if (isCurrent) return;
     isCurrent = true;
     try {
-      const data = await app.store.report("kernels", {}, "kernels", "session.kernels()");
-      build(hottestKernels(namedAll("kernel", data.rows), runTime()), await advised());
+      build(hottestKernels(await kernelsOf(app), runTime()), await advised());
     } catch (error) {
       isCurrent = false;
       note.textContent = messageOf(error);
@@ -199,7 +197,7 @@ function overviewTab(app) {
 
   /** @param {{ row: KernelRow, share: number }[]} kernels @param {Advice[]} advice */
   function build(kernels, advice) {
-    const measured = kernels.some(({ row }) => row.measured_us !== null),
+    const measured = kernels.some(({ row }) => row.median_us !== null),
       whole = kernels.reduce((sum, { row }) => sum + timeOf(row), 0),
       run = measured ? runTime() : null,
       find = (/** @type {string} */ key) => (/** @type {string} */ name) => app.search(`${key}:"${name}"`),
@@ -287,7 +285,7 @@ function overviewTab(app) {
       line = make(
         "tr",
         { tabIndex: 0, onclick: () => app.select(row.instruction, "overview") },
-        make("td", { className: "mono" }, ...breakable(`%${row.name}`), others),
+        make("td", { className: "mono" }, ...breakable(row.kernel), others),
         make("td", { className: "r", textContent: `${measured ? "" : "~"}${showMicroseconds(time)}` }),
         make("td", { className: "share" }, shareBar(all ?? share), showPercent(all ?? share)),
         ...(isBoundKnown ? [make("td", { textContent: row.bound, title: BOUNDS[row.bound] ?? "" })] : []),

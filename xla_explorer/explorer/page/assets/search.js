@@ -21,7 +21,7 @@ function itemsOf(app, places) {
     of = (/** @type {string[]} */ titles) => titles.map(title => columns.find(c => c.title === title)?.values).find(Boolean) ?? {},
     times = /** @type {Record<string, number>} */ (of(["measured time", "predicted time"])),
     bytes = /** @type {Record<string, number>} */ (of(["bytes moved"])),
-    lines = new Map(store.timings.map(t => [t.instruction, t.source_line])),
+    lines = new Map(store.timings.map(t => [t.instruction, t.line])),
     found = [];
   for (const [text, id] of app.now?.text ?? []) {
     const item = id === null ? null : instructionItem(text, id);

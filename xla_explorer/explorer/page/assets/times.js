@@ -5,7 +5,7 @@ import { named } from "./store.js";
 import { csvButton, inOrder, sortHead } from "./tables.js";
 import { timeChart } from "./time_chart.js";
 
-/** @typedef {"kernel" | "opcode" | "n" | "median_us" | "iqr_us" | "share" | "bytes" | "flops" | "gigabytes_per_second" | "roof_share" | "source_line" | "runs_on"} Key */
+/** @typedef {"kernel" | "opcode" | "n" | "median_us" | "iqr_us" | "share" | "bytes" | "flops" | "gb_per_s" | "roof_share" | "line" | "runs_on"} Key */
 /** @type {[Key, string, ((v: any) => string) | null][]} */
 const COLUMNS = [
   ["kernel", "kernel", v => v],
@@ -16,12 +16,12 @@ const COLUMNS = [
   ["share", "share of run", null],
   ["bytes", "bytes", showBytes],
   ["flops", "flops", showNumber],
-  ["gigabytes_per_second", "GB/s", showNumber],
+  ["gb_per_s", "GB/s", showNumber],
   ["roof_share", "share of roof", showPercent],
-  ["source_line", "line", v => v],
+  ["line", "line", v => v],
   ["runs_on", "runs on", v => v],
 ];
-const TEXT = new Set(["kernel", "opcode", "source_line", "runs_on"]);
+const TEXT = new Set(["kernel", "opcode", "line", "runs_on"]);
 
 const VIEWS = ["table", "roofline", "timeline"];
 

@@ -5,7 +5,7 @@ import { namedAll } from "./store.js";
 import { dimLine, linkTo, whyHeading } from "./why_elements.js";
 
 /** @typedef {import("./state.js").App} App */
-/** @typedef {import("./schema.js").KernelRow} KernelRow */
+/** @typedef {import("./layers.js").KernelRow} KernelRow */
 
 const MOST_KERNELS = 10;
 
@@ -53,7 +53,7 @@ export function blockPart(app, block, isCurrent) {
 /** @param {App} app @param {KernelRow[]} all @param {KernelRow[]} kernels @param {Awaited<ReturnType<typeof peakWithin>>} peak */
 function factsOf(app, all, kernels, peak) {
   if (!kernels.length) return [dimLine("no kernel of the compiled program is in it: its instructions were removed, or are in kernels of other blocks")];
-  const measured = all.some(row => row.measured_us !== null),
+  const measured = all.some(row => row.median_us !== null),
     run = app.store.timings.find(t => t.instruction === null)?.median_us,
     time = summed(kernels, timeOf),
     ids = new Set(kernels.map(row => row.instruction)),
@@ -74,6 +74,6 @@ function factsOf(app, all, kernels, peak) {
   return [
     make("table", { className: "xe-facts" }, ...facts.flatMap(([key, value]) => (value === null ? [] : [make("tr", {}, make("th", { textContent: key }), make("td", {}, value))]))),
     whyHeading(kernels.length > MOST_KERNELS ? `its ${MOST_KERNELS} longest kernels` : "its kernels"),
-    make("ol", { className: "xe-links" }, ...kernels.slice(0, MOST_KERNELS).map(row => make("li", {}, linkTo(app, row.instruction, row.name), make("span", { className: "xe-dim", textContent: `  ${showMicroseconds(timeOf(row))}`, title: row.computes })))),
+    make("ol", { className: "xe-links" }, ...kernels.slice(0, MOST_KERNELS).map(row => make("li", {}, linkTo(app, row.instruction, row.kernel.slice(1)), make("span", { className: "xe-dim", textContent: `  ${showMicroseconds(timeOf(row))}`, title: row.computes })))),
   ];
 }

@@ -1,0 +1,69 @@
+"""One vocabulary: a column has one name everywhere, and the page shows the rows of Python."""
+
+from __future__ import annotations
+
+import typing
+
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.explorer.asking import answer, questions
+from xla_explorer.explorer.page.payload import answer as page_answer
+from xla_explorer.explorer.page.source import TimingRow
+from xla_explorer.explorer.session import Session
+from xla_explorer.explorer.tables import COLUMNS, NOUNS, Kernel
+
+CALLS = [
+    "decisions()", "kernels()", "profile()", "buffers()", "overrides()",
+    "passes.to_frame()", "passes.costs()", "passes.hot_rules()", "passes.provenance()",
+    "passes.search('op:reduce')", "llvm.remarks()", "llvm.times()", "passes.rule_times()",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def attention() -> Session:
+    session = xe.compile(xe.example("attention"))
+    session.profile(repeats=2)
+    return session
+
+
+def test_every_column_is_an_identifier_with_a_meaning() -> None:
+    units = {"", "us", "ms", "s", "bytes", "flops", "share", "count"}
+    for name, column in COLUMNS.items():
+        assert name.isidentifier() and name == column.name
+        assert column.unit in units and column.sentence, name
+        assert column.better in ("", "less", "more") and 0 <= column.rank <= 9, name
+    for noun in NOUNS.values():
+        assert set(noun.columns) <= set(COLUMNS), noun.name
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_the_columns_of_a_table_are_those_of_its_noun(attention: Session, call: str) -> None:
+    reply = answer(attention, call)
+    noun = questions()[call.partition("(")[0]].noun
+    assert noun in NOUNS
+    assert set(reply.columns or []) <= set(NOUNS[noun].columns)
+
+
+def test_every_number_that_the_page_shows_of_a_kernel_is_in_kernels(attention: Session) -> None:
+    source, frame = attention._explorer_source_(), attention.kernels()
+    shown = page_answer(source, {"method": "kernels"})
+    assert [row[: len(frame.columns)] for row in shown["rows"]] == [
+        [None if cell != cell else cell for cell in row]
+        for row in frame.astype(object).values.tolist()
+    ]
+    by_name = {row.kernel: row for row in frame.itertuples()}
+    timed = [row for row in source.timings() if row.instruction is not None]
+    assert len(timed) == len(by_name)
+    for timing in timed:
+        row = by_name[timing.kernel]
+        assert timing.bytes == row.bytes_read + row.bytes_written
+        for name in set(TimingRow._fields) & set(Kernel._fields) - {"runs_on"}:
+            known, mine = getattr(timing, name), getattr(row, name)
+            assert known == (None if mine != mine else mine) or known == pytest.approx(mine), name
+
+
+def test_a_fact_of_a_row_of_the_page_has_the_name_of_its_column() -> None:
+    for row in (TimingRow, Kernel):
+        names = set(typing.get_type_hints(row))
+        assert names - set(COLUMNS) <= {"estimated"}, row
