@@ -14,7 +14,7 @@ TEXT = "HloModule small.1\nENTRY e {\n  x = f32[8,4] parameter(0)\n  ROOT y = f3
 
 def test_a_package_shows_itself_with_its_footprint_and_build_line() -> None:
     package = xe.aot(TEXT, "aarch64-linux-gnu", "neoverse-n1")
-    assert repr(package).startswith("<AotPackage small_1 for aarch64-linux-gnu neoverse-n1: ")
+    assert repr(package).startswith("AotPackage small_1 for aarch64-linux-gnu neoverse-n1: ")
     shown = package._repr_mimebundle_()
     assert (
         package.build_line in str(package)

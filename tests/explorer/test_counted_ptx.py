@@ -33,7 +33,7 @@ def test_a_line_of_its_own_for_every_line_of_ptx(counted):
 def test_strided_reads_are_coloured_and_dense_writes_are_not(counted):
     marked = counted.marked
     assert list(marked["marks"]) == ["uncoalesced"] and "ld.global" in marked["text"].iloc[0]
-    assert "32.0 sectors a request, 12%" in marked["why"].iloc[0]
+    assert "32.0 sectors a request, 12%" in marked["reason"].iloc[0]
     (store,) = [row for row in counted.lines.itertuples() if "st.global" in row.text]
     assert store.marks == "" and store.sector_use == 1.0
 

@@ -28,7 +28,7 @@ def test_fusion_decisions_as_a_table(softmax: Session) -> None:
         "multi-output-fusion",
     }
     refused = frame[frame["verdict"] == "refused"]
-    assert all(refused["code"]) and all(refused["message"])
+    assert all(refused["code"]) and all(refused["reason"])
     assert all(isinstance(s, tuple) and s[0].startswith("%") for s in frame["subjects"])
     rules = softmax.decisions("rule")
     assert "accepted" in set(rules["verdict"])
@@ -345,7 +345,7 @@ def test_what_an_accepted_decision_says(
 def test_no_decision_names_one_instruction_as_two(softmax: Session) -> None:
     assert not [
         m
-        for m in softmax.decisions("share-buffer")["message"]
+        for m in softmax.decisions("share-buffer")["reason"]
         if len(set(m.split(" share")[0].split(" and "))) == 1 and " and " in m
     ]
 

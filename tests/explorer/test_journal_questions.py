@@ -28,8 +28,7 @@ def test_rules_that_fit_say_what_they_would_make(softmax: Session) -> None:
     assert "as written" in str(found) and "text/html" in found._repr_mimebundle_()
     frame = found.to_frame()
     assert (
-        list(frame.columns)
-        == ["rule", "applies", "code", "message", "becomes", "sentence", "place"]
+        list(frame.columns) == ["rule", "applies", "code", "reason", "becomes", "sentence", "place"]
         and frame["applies"].all()
     )
     assert softmax.passes.applicable("%scaled", 0).names == found.names  # asking changes nothing

@@ -53,7 +53,7 @@ def test_a_schedule_is_checked_and_timed_beside_the_default(session: xe.Session)
         found.default_us > 0
         and found.scheduled_us > 0
         and found.ratio > 0
-        and found.estimated_us > 0
+        and found.predicted_us > 0
     )
     assert (
         "+    %6 = reduce add from %2 over jo in 6 @serial, ji in 16 @vector" in found.nest_diff

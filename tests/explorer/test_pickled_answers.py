@@ -124,7 +124,17 @@ NO_ANSWERS = {
     *("executable", "result"),  # native code: the session that has it pickles
     *("save", "explore", "source_lines"),
     *("blocks", "callers", "draw_edges", "drawn", "headline", "index", "lineage", "record"),
-    *("records", "text_of", "to_html", "to_json", "to_markdown", "to_text", "try_rule", "warm"),
+    *(
+        "records",
+        "text_of",
+        "to_html",
+        "to_json",
+        "to_markdown",
+        "to_terminal",
+        "to_text",
+        "try_rule",
+        "warm",
+    ),
 }
 
 

@@ -64,7 +64,7 @@ def test_to_an_instruction_and_what_lanes_hold(stepped):
 def test_the_page(stepped):
     page = stepped.step(2)._repr_mimebundle_()
     assert (
-        "warp 2 next, line" in page["text/plain"]
+        "warp 2 next, line" in " ".join(page["text/plain"].split())
         and "warps 0-1, 3-" in page["text/html"]
         and "<script" not in page["text/html"]
     )

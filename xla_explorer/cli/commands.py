@@ -176,7 +176,7 @@ def explain(given: Namespace) -> int:
     else:
         print_frame(
             session.decisions(given.kind),
-            ["verdict", "kind", "code", "subjects", "message"],
+            ["verdict", "kind", "code", "subjects", "reason"],
             as_json=given.json,
             limit=10_000,
         )

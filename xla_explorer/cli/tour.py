@@ -87,9 +87,9 @@ def _one(session: Session, name: str, repeats: int, limit: int) -> bool:
     )
     refused = frame[frame["verdict"] == "refused"]
     print_table(
-        ["producer", "consumer", "code", "why"],
+        ["producer", "consumer", "code", "reason"],
         [
-            (row["subjects"][0], row["subjects"][-1], row["code"], row["message"])
+            (row["subjects"][0], row["subjects"][-1], row["code"], row["reason"])
             for row in refused.to_dict("records")
         ],
         limit=limit,
@@ -103,7 +103,7 @@ def _one(session: Session, name: str, repeats: int, limit: int) -> bool:
         print(
             f"without native code yet, on the evaluator: {number_of(len(slow), 'kernel')}; the column code has the reason"
         )
-    print(f"memory: {session.buffers()!r}")
+    print(f"memory: {session.buffers().headline()}")
 
     heading("Run, checked against the evaluator, timed")
     arguments = random_arguments(source)

@@ -212,8 +212,8 @@ def aot(
     >>> import xla_explorer as xe
     >>> text = '''ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x)
     ...   ROOT r = f32[4] add(e, x) }'''
-    >>> xe.aot(text, "aarch64-linux-gnu")
-    <AotPackage module_main for aarch64-linux-gnu: ... bytes of object>
+    >>> xe.aot(text, "aarch64-linux-gnu").headline()
+    'AotPackage module_main for aarch64-linux-gnu: ... bytes of object'
     """
     from xla_explorer.backends.aot.ahead_of_time import ahead_of_time_program
 

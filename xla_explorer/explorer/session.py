@@ -87,7 +87,7 @@ class Session(SessionCode):
     def decisions(self, kind: str | None = None) -> pandas.DataFrame:
         """Return one row per decision, with its verdict, reason, subjects and cost.
 
-        Columns: verdict, kind, code, message, facts, subjects (producer first), pass, step, cost_us
+        Columns: verdict, kind, code, reason, facts, subjects (producer first), pass, step, cost_us
         and cost_bytes. `step` is the number of the pass, as in `session.passes[step]`. The costs
         are those of a refused fusion per run, by the cost model. An empty table has the reason in
         `attrs["note"]`. For real XLA and its dumps the rows are XLA's decisions, replayed by

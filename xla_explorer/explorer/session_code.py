@@ -55,7 +55,7 @@ class SessionCode(Compilation):
         """LLVM's part of the compile, such as `.passes(kernel)` and `.remarks(*passes)`."""
         return Llvm(self)
 
-    @question()
+    @question(noun="loop")
     def loops(
         self, kernel: str | int | None = None, schedule: str | None = None
     ) -> LoopNestText | Loops:

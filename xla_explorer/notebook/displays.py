@@ -55,7 +55,7 @@ def _pipeline(pipeline: Any) -> Form:
 
 
 def _journal(journal: Any) -> Form:
-    columns = ["event", "kind", "by", "names", "why"]
+    columns = ["event", "kind", "by", "names", "reason"]
     rows = [
         (e.sequence, e.kind, e.by, ", ".join(e.names), e.reason.message if e.reason else "")
         for e in journal.events[:200]

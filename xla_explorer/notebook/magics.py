@@ -321,12 +321,12 @@ class HloMagics(Magics):
         elif word == "graph":
             display(session.passes[-1].graph())
         elif word == "fusion":
-            frame = session.decisions("fusion")[["verdict", "subjects", "code", "message"]]
+            frame = session.decisions("fusion")[["verdict", "subjects", "code", "reason"]]
             display(
                 HTML(
                     table_html(
                         "Fusion decisions",
-                        ["verdict", "producer, consumer", "code", "why"],
+                        ["verdict", "subjects", "code", "reason"],
                         frame.values.tolist(),
                     )
                 )

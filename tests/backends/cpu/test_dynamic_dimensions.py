@@ -34,7 +34,7 @@ def test_the_whole_module_runs_on_the_evaluator_and_the_reason_is_told():
     assert session(np.arange(5, dtype=np.int32), np.int32(3)) == 3
     rows = session.decisions(kind="native-code").to_dict("records")
     assert {row["code"] for row in rows} == {"dynamic-dimension"} and "s32[<=5]" in rows[0][
-        "message"
+        "reason"
     ]
     assert all(step.runs_on == "evaluator" for step in session.executable.steps)
 

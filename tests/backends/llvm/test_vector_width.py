@@ -102,7 +102,7 @@ def test_a_compile_records_the_width_and_why() -> None:
         row["facts"]["bits"] == target.vector_register_bits
         and row["facts"]["register_bits"] == target.widest_register_bits
     )
-    assert str(target.vector_register_bits) in row["message"] and target.cpu in row["message"]
+    assert str(target.vector_register_bits) in row["reason"] and target.cpu in row["reason"]
     if target.architecture == "x86_64":
         assert _widest(str(session.assembly())) == target.vector_register_bits
 

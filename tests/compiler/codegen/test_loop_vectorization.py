@@ -92,8 +92,8 @@ def test_decisions_say_who_makes_the_vectors():
     assert {row["code"]: row["verdict"] for row in rows} == {
         "left-to-llvm": "refused", "written-in-vectors": "accepted", "tiny-kernel": "refused"}  # fmt: skip
     assert all(
-        row["message"].startswith(row["subjects"][0])
-        and VECTORS[row["code"]].sentence in row["message"]
+        row["reason"].startswith(row["subjects"][0])
+        and VECTORS[row["code"]].sentence in row["reason"]
         for row in rows
     )
 

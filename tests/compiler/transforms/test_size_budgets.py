@@ -101,7 +101,7 @@ def test_a_call_graph_that_doubles_is_compiled_and_refused_by_name(text: str, pa
     rows = session.decisions()
     refused = rows[rows["code"] == "too-many-instructions"]
     assert (
-        "call-site-copies" in set(refused["kind"]) and "limit 50,000" in refused["message"].iloc[0]
+        "call-site-copies" in set(refused["kind"]) and "limit 50,000" in refused["reason"].iloc[0]
     )
     assert {step.reason.code for step in program_steps(session)} == {"too-many-instructions"}
     assert "on the evaluator" in str(session) or "evaluator" in str(program_steps(session))

@@ -42,7 +42,7 @@ def test_launch_another_emitter_is_forced() -> None:
     assert emitters(other) == emitters(session)
     plain = session.override(force=[("launch", "%d", "loop")])
     assert plain.overrides()[0].granted and emitters(plain) == ["loop"] != emitters(session)
-    assert "because the user forces it" in " ".join(plain.decisions("launch")["message"])
+    assert "because the user forces it" in " ".join(plain.decisions("launch")["reason"])
     np.testing.assert_allclose(plain(X, X), session(X, X), rtol=1e-4, atol=1e-3)
 
 

@@ -14,7 +14,7 @@ from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.tables import COLUMNS, NOUNS, Kernel
 
 CALLS = [
-    "decisions()", "kernels()", "profile()", "buffers()", "overrides()",
+    "decisions()", "kernels()", "profile()", "buffers()", "overrides()", "loops()",
     "passes.to_frame()", "passes.costs()", "passes.hot_rules()", "passes.provenance()",
     "passes.search('op:reduce')", "llvm.remarks()", "llvm.times()", "passes.rule_times()",
 ]  # fmt: skip

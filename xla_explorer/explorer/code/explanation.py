@@ -110,7 +110,7 @@ class Explanation(Report):
     def records(self) -> Table:
         """Return a row per decision."""
         rows = [(r.verdict, " → ".join(r.about), r.code, r.message) for r in self.decisions]
-        return Table(["verdict", "producer → consumer", "code", "why"], rows, "Decisions")
+        return Table(["verdict", "producer → consumer", "code", "reason"], rows, "Decisions")
 
 
 def explain(session: Compilation, key: int) -> Explanation:

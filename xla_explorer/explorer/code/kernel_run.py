@@ -108,7 +108,7 @@ class TimedRun(KernelRun):
         The minima over runs.
     ratio, iqr : float
         The median of scheduled / default over alternating rounds, and its spread.
-    estimated_us : float
+    predicted_us : float
         The estimate of the scheduled nest.
     threads : int
         The largest number of threads of a kernel.
@@ -129,7 +129,7 @@ class TimedRun(KernelRun):
         super().__init__(checked, _assembly(default), _assembly(scheduled))
         times, self.threads = times_of(default, scheduled, given, repeats)
         self.default_us, self.scheduled_us, self.ratio, self.iqr = times
-        self.estimated_us = estimate(checked.schedule.nest).nanoseconds / 1e3
+        self.predicted_us = estimate(checked.schedule.nest).nanoseconds / 1e3
         self.loops = [
             [who, *row[1:-1]]
             for who, one in (("default", default), ("scheduled", scheduled))
@@ -154,14 +154,14 @@ class TimedRun(KernelRun):
         """Return a row for each of the two kernels."""
         rows = [
             ("default", self.default_us, 1.0, None),
-            (self.schedule or "plain", self.scheduled_us, self.ratio, self.estimated_us),
+            (self.schedule or "plain", self.scheduled_us, self.ratio, self.predicted_us),
         ]
         note = (
             f"{self.threads} threads, wall time"
             if self.threads > 1
             else "one thread, its own processor time"
         )
-        return Table(["schedule", "us", "ratio", "estimated_us"], rows, note=note)
+        return Table(["schedule", "us", "ratio", "predicted_us"], rows, note=note)
 
 
 class CountedRun(KernelRun):

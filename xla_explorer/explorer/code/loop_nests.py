@@ -110,7 +110,7 @@ class Loops(Report, tuple[KernelLoops, ...]):
             for k in self
         ]  # fmt: skip
         return Table(
-            ["kernel", "family", "form", "made by", "schedule", "estimated_us", "why opaque"], rows
+            ["kernel", "family", "form", "made_by", "schedule", "predicted_us", "reason"], rows
         )
 
     def families(self) -> list[tuple[str, int, int, int]]:

@@ -90,7 +90,7 @@ class FusionComparison(Report):
             if e.left != e.right
         ]
         yield Table(
-            ["producer", "consumer", self.left, self.right, "bytes", "code", "why not"],
+            ["producer", "consumer", self.left, self.right, "bytes", "code", "reason"],
             rows,
             title,
             printed=40,

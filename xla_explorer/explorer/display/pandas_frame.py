@@ -10,8 +10,8 @@ from typing import Any
 import pandas
 
 from xla_explorer.explorer.display.blocks import frame_table
-from xla_explorer.explorer.display.display import is_share, table_html
-from xla_explorer.explorer.display.quantities import percent
+from xla_explorer.explorer.display.display import table_html
+from xla_explorer.explorer.display.terminal_table import MOST_LINES, terminal_table, wrapped
 from xla_explorer.foundation.visible_text import cleaned
 
 
@@ -27,12 +27,15 @@ class WideFrame(pandas.DataFrame):  # type: ignore[misc]  # pandas is untyped wi
 
     @cleaned
     def __repr__(self) -> str:
-        note = self._note()
-        shares = [name for name in map(str, self.columns) if is_share(name)]
-        shown = pandas.DataFrame(self)
-        if shares and self.columns.is_unique:
-            shown = shown.assign(**{name: shown[name].map(percent) for name in shares})
-        return repr(shown) + (f"\n{note}" if note else "")
+        """Return the most important columns that fit the terminal, and the first rows."""
+        if isinstance(self.index, pandas.MultiIndex) or isinstance(self.columns, pandas.MultiIndex):
+            return str(pandas.DataFrame(self).to_string(max_rows=MOST_LINES))
+        names = [str(name) for name in self.columns]
+        if not len(self):
+            return "\n".join(wrapped(self._note() or f"no rows; columns: {', '.join(names)}", 80))
+        rows = self.astype(object).where(self.notna(), None).values.tolist()
+        shown = terminal_table(names, rows, index=self.index.tolist())
+        return shown if len(rows) <= MOST_LINES else f"{shown}\n(print(frame.to_string()): all)"
 
     def _note(self) -> str:
         """Return the reason why the table is empty, if it has one."""

@@ -7,6 +7,12 @@ from typing import TYPE_CHECKING, Any
 from xla_explorer.explorer.display.blocks import Block, Blocks, Sentence, Table
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.display.plain_data import named_data
+from xla_explorer.explorer.display.terminal_table import (
+    MOST_LINES,
+    terminal_table,
+    terminal_width,
+    wrapped,
+)
 from xla_explorer.foundation.keywords import explains_methods
 from xla_explorer.foundation.visible_text import cleaned
 
@@ -18,8 +24,9 @@ if TYPE_CHECKING:
 class Report:
     """A result that shows itself as text, HTML, Markdown, JSON and a DataFrame.
 
-    A subclass has fields and `blocks()`. It may have a `headline()`, which `repr` then shows alone,
-    and `records()` if `to_frame()` differs from its first table.
+    A subclass has fields and `blocks()`. It may have a `headline()`, and `records()` if
+    `to_frame()` differs from its first table. `repr` shows the first lines, fitted to the terminal;
+    `print` shows all.
 
     Examples
     --------
@@ -47,6 +54,10 @@ class Report:
         """Return the displayed blocks, from top to bottom."""
         raise NotImplementedError
 
+    def _prompt_blocks(self) -> Blocks:
+        """Return the blocks at a prompt, from top to bottom."""
+        return self.blocks()
+
     def records(self) -> Table:
         """Return the rows of `to_frame()`: the first table, else the public fields as one row."""
         fields = self._fields_by_name()
@@ -69,6 +80,30 @@ class Report:
         """Return the report as text, with a blank line after each table."""
         texts = [(block.to_text(), isinstance(block, Table)) for block in self._shown()]
         return "\n".join([text + "\n" * is_table for text, is_table in texts if text]).rstrip("\n")
+
+    def to_terminal(self, width: int | None = None, most: int = MOST_LINES) -> str:
+        """Return the first lines of the report, its tables with the columns that fit.
+
+        Parameters
+        ----------
+        width : int, optional
+            The columns of the terminal; by default those of this one, or 80.
+        most : int
+            The most lines; a note counts the others.
+        """
+        width, head, lines = width or terminal_width(), self.headline(), list[str]()
+        for block in self._prompt_blocks():
+            if isinstance(block, Table):
+                table = terminal_table(block.columns, block.rows, width=width, most=most)
+                for text in filter(None, (block.title, table, block.note)):
+                    lines += wrapped(text, width) if text is not table else text.split("\n")
+            elif text := block.to_text():
+                lines += wrapped(text, width)
+        if not lines:
+            return f"<{head}>" if head else ""
+        lines = [*(wrapped(head, width) if head else []), *lines]
+        left = len(lines) - most
+        return "\n".join([*lines[:most], *([f"... print: {left} lines more"] if left > 0 else [])])
 
     def to_html(self) -> str:
         """Return the report as static HTML without scripts."""
@@ -96,8 +131,7 @@ class Report:
 
     @cleaned
     def __repr__(self) -> str:
-        head = self.headline()
-        return f"<{head}>" if head else str(self)
+        return self.to_terminal() if self.headline() else str(self)
 
     @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:

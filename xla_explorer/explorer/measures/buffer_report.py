@@ -162,7 +162,7 @@ class BufferReport(Report):
             )
             for a in self.assignment.aliases
         ]
-        return wide_frame(rows, ["output", "parameter", "leaf", "shared", "code", "message"])
+        return wide_frame(rows, ["output", "parameter", "leaf", "shared", "code", "reason"])
 
     def edges(self) -> pandas.DataFrame:
         """Return a row per pair of values that use the same memory one after the other.
@@ -198,7 +198,7 @@ class BufferReport(Report):
         """Return the arena as a picture: time to the right, addresses upwards."""
         rows = [row for row in self.assignment.to_rows() if row["kind"] == "arena" and row["size"]]
         rows = sorted(rows, key=lambda row: -row["size"])[:300]
-        return Svg(_chart_svg(rows, self.assignment), repr(self))
+        return Svg(_chart_svg(rows, self.assignment), self.headline())
 
     def headline(self) -> str:
         """Return the sizes of the arena, and the number of allocations by kind."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     "line", "text", "hlo", "kernel", "warp_instructions", "share", "active", "divergent_branches", "sectors_per_request", "sector_use",
-    "bank_conflict", "marks", "why",
+    "bank_conflict", "marks", "reason",
 )  # fmt: skip
 # Colours of marks, legible on white with black text.
 MARKS = {
@@ -73,7 +73,7 @@ def counted_lines(text: str, rows: Sequence[Mapping[str, Any]]) -> list[dict[str
                 "sector_use": float(row.get("sector_use") or 0.0),
                 "bank_conflict": float(row.get("bank_conflict") or 0.0),
                 "marks": ", ".join(marks),
-                "why": _why(row, marks),
+                "reason": _why(row, marks),
             }
         )
     return found
@@ -118,7 +118,7 @@ class CountedPtx(Report):
             [
                 head,
                 *[
-                    f"{row['line']:5} {row['text'].strip():60} {row['marks']}: {row['why']}"
+                    f"{row['line']:5} {row['text'].strip():60} {row['marks']}: {row['reason']}"
                     for row in worst
                 ],
             ]
@@ -145,7 +145,7 @@ class CountedPtx(Report):
             mark = row["marks"].split(", ")[0]
             # Other rows take the page's own colours, light or dark.
             style = f"background:{MARKS[mark][0]};color:#000" if mark else "background:none"
-            title = escape(" · ".join([part for part in (row["hlo"], row["why"]) if part]))
+            title = escape(" · ".join([part for part in (row["hlo"], row["reason"]) if part]))
             bar = (
                 f'<div style="width:{round(60 * row["share"] / most)}px;height:9px;background:#74c0fc"></div>'
                 if row["share"]

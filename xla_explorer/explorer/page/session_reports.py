@@ -334,7 +334,7 @@ class SessionReports(TraceReports):
                 f"about {seconds:.0f} s on the emulator: run session.emulation() in a cell, then try again here"
             )
         counted = session.last_emulation or emulation(session, ())
-        names = ["line", "warp_instructions", "share", "marks", "why"]
+        names = ["line", "warp_instructions", "share", "marks", "reason"]
         frame = counted.ptx.lines
         rows = frame[frame["warp_instructions"] > 0][names].astype(object).values.tolist()
         return [

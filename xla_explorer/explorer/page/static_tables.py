@@ -42,7 +42,7 @@ def decisions_html(decisions: Sequence[Decision], limit: int) -> str:
     left = f"{len(decisions) - limit} more: session.decisions()" if len(decisions) > limit else ""
     title = f"Decisions: {len(decisions) - refused} accepted, {refused} refused"
     return table_html(
-        title, ["verdict", "kind", "producer → consumer", "code", "why"], rows, left, limit
+        title, ["verdict", "kind", "producer → consumer", "code", "reason"], rows, left, limit
     )
 
 
@@ -63,6 +63,4 @@ def loops_html(kernels: Sequence[LoopKernel], limit: int) -> str:
     left = f"{len(kernels) - limit} more: session.loops(NAME)" if len(kernels) > limit else ""
     opaque = len([row for row in kernels if row.code])
     title = f"Loops: {len(kernels) - opaque} nests, {opaque} opaque"
-    return table_html(
-        title, ["kernel", "family", "form", "directives", "why opaque"], rows, left, limit
-    )
+    return table_html(title, ["kernel", "family", "form", "schedule", "reason"], rows, left, limit)

@@ -174,10 +174,14 @@ class Graph(Report):
         svg = self.to_svg()
         if len(svg) > 300_000:
             svg = self.to_svg(budget=100)
-        image = image_html(svg, repr(self))
+        image = image_html(svg, self.headline())
         yield Layout(html=image, markdown=image)
         if self.picture.note:
             yield drawn(Sentence(self.picture.note))
+
+    def _prompt_blocks(self) -> Blocks:
+        """Return nothing: a prompt shows the headline, no picture."""
+        return ()
 
     def to_html(self) -> str:
         """Return the image alone, which contains the headline."""

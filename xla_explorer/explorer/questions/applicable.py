@@ -16,7 +16,7 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Check, Reason, refuse
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot
 
-_COLUMNS = ["rule", "applies", "code", "message", "becomes", "sentence", "place"]
+_COLUMNS = ["rule", "applies", "code", "reason", "becomes", "sentence", "place"]
 
 
 class ApplicableRule(NamedTuple):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from xla_explorer.compiler.pipeline import PassTrace
 
 COLUMNS = (
-    "verdict", "kind", "producer", "consumer", "code", "cost_us", "cost_bytes", "message", "subjects", "pass", "step", "facts",
+    "verdict", "kind", "producer", "consumer", "code", "cost_us", "cost_bytes", "reason", "subjects", "pass", "step", "facts",
 )  # fmt: skip
 
 
@@ -141,7 +141,7 @@ def _row(
         "producer": decision.about[0] if decision.about else "",
         "consumer": decision.about[1] if len(decision.about) == 2 else "",
         "code": decision.code or (decision.kind if is_rewrite else ""),
-        "message": decision.message,
+        "reason": decision.message,
         "facts": add_cost(decision, cost).facts,
         "subjects": decision.about,
         "pass": trace.name_of(decision.step),

@@ -17,7 +17,7 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.foundation.visible_text import cleaned
 
 _CLONED = re.compile(r"(\.clone(\.\d+)?)+\Z")
-_HEAD = ["override", "kind", "subjects", "granted", "why not"]
+_HEAD = ["override", "kind", "subjects", "granted", "reason"]
 
 
 class Override(NamedTuple):

@@ -32,6 +32,7 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
 from xla_explorer.foundation.keywords import explains_methods
 from xla_explorer.foundation.suggestions import nearest
+from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import (
     HloModule,
@@ -243,6 +244,11 @@ class RecordedPass(Report):
         """Yield the pass's change as a diff, or the text if it changed nothing."""
         yield self.text if self.known_diff is None else self.text_diff()
 
+    @cleaned
+    def __repr__(self) -> str:
+        """Return one line: a list of passes is read as such."""
+        return f"<{self.headline()}>"
+
     def records(self) -> Table:
         """Return the pass's row of `passes.to_frame()`."""
         difference = self.known_diff if self.changed else None
@@ -445,22 +451,22 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
     def blocks(self) -> Blocks:
         """Yield the passes that changed something; the text form has all of them."""
         yield printed(Sentence(str(self.record).partition("\n")[2]))
+        yield drawn(self._changes())
+
+    def _prompt_blocks(self) -> Blocks:
+        """Yield the passes that changed something."""
+        yield self._changes()
+
+    def _changes(self) -> Table:
         telling = [p for p in self if p.changed or p.error]
+        ends = [(p.instructions_before, p.instructions) for p in telling]
         rows = [
-            (
-                p.number,
-                p.pipeline,
-                p.name,
-                p.instructions_before,
-                p.instructions,
-                p.rewrites,
-                _ms(p),
-                p.error,
-            )
-            for p in telling
+            (p.number, p.name, p.pipeline, *counts, p.rewrites, _ms(p), p.error)
+            for p, counts in zip(telling, ends, strict=True)
         ]
-        columns = ["pass", "pipeline", "name", "before", "after", "rules applied", "ms", "error"]
-        yield drawn(Table(columns, rows, note=f"{self.last - len(telling)} passes changed nothing"))
+        counted = ["instructions_before", "instructions_after", "rewrites"]
+        columns = ["step", "pass", "pipeline", *counted, "ms", "error"]
+        return Table(columns, rows, note=f"{self.last - len(telling)} passes changed nothing")
 
 
 def _seconds(p: RecordedPass) -> float | None:

@@ -46,7 +46,7 @@ def test_loops_are_cut_where_another_operand_is_read(
     session = xe.compile(text, threads=threads, cache=False)
     (row,) = session.decisions("loop-nest").to_dict("records")
     assert (row["verdict"], row["code"]) == ("accepted", "made-from-nest") and "cut{" in row[
-        "message"
+        "reason"
     ]
     random = np.random.default_rng(3)
     given = [
@@ -77,7 +77,7 @@ ENTRY e {{ x = {T}[5,7,11] parameter(0)
   ROOT r = {T}[5,7,11] concatenate(h, i), dimensions={{2}} }}"""
     session = xe.compile(text, cache=False)
     (row,) = session.decisions("loop-nest").to_dict("records")
-    assert all(f"cut{{{axis}," in row["message"] for axis in "ijk"), "or this tests nothing"
+    assert all(f"cut{{{axis}," in row["reason"] for axis in "ijk"), "or this tests nothing"
     x = (
         np.arange(5 * 7 * 11)
         .reshape(5, 7, 11)
@@ -218,7 +218,7 @@ def test_a_kernel_of_the_same_operations_is_written_once(threads: int) -> None:
     )
     session = xe.compile(text, threads=threads, cache=False)
     rows = session.decisions("loop-nest").to_dict("records")
-    assert [row["message"] for row in rows if "the same kernel" in row["message"]] == [
+    assert [row["reason"] for row in rows if "the same kernel" in row["reason"]] == [
         "%second is the same kernel as %first: %first: sort has no loop nest"
     ]
     random = np.random.default_rng(3)

@@ -81,7 +81,7 @@ def _checked(text: str, threads: int, x: np.ndarray) -> list[str]:
                 np.signbit(np.nan_to_num(got)), np.signbit(np.nan_to_num(wanted))
             )
     rows = session.decisions("loop-nest").to_dict("records")
-    return [row["message"] for row in rows if row["code"] == "made-from-nest"]
+    return [row["reason"] for row in rows if row["code"] == "made-from-nest"]
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -65,7 +65,7 @@ class ReplayedFusion(Replay):
             if r.xla == MEMORY
         ]
         yield Table(
-            ["producer", "consumer", "bytes", "why not"],
+            ["producer", "consumer", "bytes", "reason"],
             rows,
             "in memory between two kernels",
             printed=20,

@@ -110,7 +110,7 @@ class Replay(Report):
             if r.agrees
         ]
         yield Table(
-            ["instruction", "consumer", "XLA", "code", "why", "bytes"],
+            ["instruction", "consumer", "XLA", "code", "reason", "bytes"],
             rows,
             f"XLA's decisions, {BY_POLICY}",
             printed=20,
