@@ -17,26 +17,49 @@ from xla_explorer.hlo.opcodes import CONSTANT
 
 
 @dataclass(frozen=True)
+class HaloPiece:
+    """Elements that each shard gets from one other shard.
+
+    Attributes
+    ----------
+    sources : tuple of (int or None)
+        For each shard, the shard that sends; None if it needs nothing.
+    start, limit : int
+        The elements of the sending shard.
+    """
+
+    sources: tuple[int | None, ...]
+    start: int
+    limit: int
+
+    @property
+    def is_own(self) -> bool:
+        """True if nothing is sent."""
+        return all(source in (None, k) for k, source in enumerate(self.sources))
+
+
+@dataclass(frozen=True)
 class HaloPlan:
     """How the devices get their ranges of one dimension.
 
     Attributes
     ----------
-    pieces : tuple of (int, int, int)
-        (distance, start, limit): the elements [start, limit) of the shard that is `distance`
-        further along the dimension.
+    pieces : tuple of HaloPiece
+        Joined, they contain each shard's range.
     first : tuple of int
         For each shard, the global index of the first element of the joined pieces.
-    elements : int
-        Elements along the dimension that one device sends.
     gathers : bool
         True if an all-gather of the dimension sends less.
     """
 
-    pieces: tuple[tuple[int, int, int], ...]
+    pieces: tuple[HaloPiece, ...]
     first: tuple[int, ...]
-    elements: int
-    gathers: bool
+    gathers: bool = False
+
+    @property
+    def elements(self) -> int:
+        """Elements along the dimension that one device sends."""
+        return sum([piece.limit - piece.start for piece in self.pieces if not piece.is_own])
 
 
 def plan_halo(size: int, shards: int, starts: Sequence[int], length: int) -> HaloPlan:
@@ -45,25 +68,61 @@ def plan_halo(size: int, shards: int, starts: Sequence[int], length: int) -> Hal
     size: of the whole dimension.
     """
     own = -(-size // shards)
-    needs: dict[int, tuple[int, int]] = {}
-    for k, start in enumerate(starts):
+    touched = []
+    for start in starts:
         low, high = max(start, 0), min(start + length, size)
-        for j in range(max(low, 0) // own, -(-high // own) if high > low else 0):
-            a, b = max(low - j * own, 0), min(high - j * own, own)
-            old = needs.get(j - k, (a, b))
-            needs[j - k] = min(a, old[0]), max(b, old[1])
-    if not needs:
-        needs = {0: (0, own)}
-    nearest, furthest = min(needs), max(needs)
+        touched.append((low // own, (high - 1) // own, low, high) if high > low else None)
+    plans = [_by_distance(touched, own), _by_order(touched, own)]
+    best = min([plan for plan in plans if plan is not None], key=lambda plan: plan.elements)
+    if best.elements >= own * (shards - 1) > 0:
+        return HaloPlan(best.pieces, best.first, True)
+    return best
+
+
+# The first and the last shard that a range touches, and the range inside the array.
+_Touched = Sequence[tuple[int, int, int, int] | None]
+
+
+def _by_distance(touched: _Touched, own: int) -> HaloPlan:
+    """Return the plan whose pieces come from the shards at equal distances."""
+    shards = range(len(touched))
+    used = [(t[0] - k, t[1] - k) for k, t in enumerate(touched) if t is not None] or [(0, 0)]
+    nearest, furthest = min([a for a, _ in used]), max([b for _, b in used])
+    starts = [t[2] - t[0] * own for k, t in enumerate(touched) if t and t[0] - k == nearest]
+    limits = [t[3] - t[1] * own for k, t in enumerate(touched) if t and t[1] - k == furthest]
+    first, last = min(starts, default=0), max(limits, default=own)
+    pieces = [
+        HaloPiece(
+            tuple([k + d if 0 <= k + d < len(touched) else None for k in shards]),
+            first if d == nearest else 0,
+            last if d == furthest else own,
+        )
+        for d in range(nearest, furthest + 1)
+    ]
+    return HaloPlan(tuple(pieces), tuple([(k + nearest) * own + first for k in shards]))
+
+
+def _by_order(touched: _Touched, own: int) -> HaloPlan | None:
+    """Return the plan whose piece p comes from the p-th shard that each range touches.
+
+    None if a shard would have to send one piece to several others.
+    """
+    count = max([t[1] - t[0] + 1 for t in touched if t is not None], default=0)
     pieces = []
-    for distance in range(nearest, furthest + 1):
-        a, b = needs.get(distance, (0, own))
-        a = a if distance == nearest else 0
-        b = b if distance == furthest else own
-        pieces.append((distance, a, b))
-    elements = sum([b - a for distance, a, b in pieces if distance])
-    first = tuple([(k + nearest) * own + pieces[0][1] for k in range(shards)])
-    return HaloPlan(tuple(pieces), first, elements, elements >= own * (shards - 1) > 0)
+    for p in range(count):
+        sources = tuple([t[0] + p if t and t[0] + p <= t[1] else None for t in touched])
+        known = [source for source in sources if source is not None]
+        if len(set(known)) < len(known):
+            return None
+        start = min([t[2] - t[0] * own for t in touched if t]) if p == 0 else 0
+        limit = own
+        if p == count - 1:
+            limit = max([t[3] - t[1] * own for t in touched if t and t[1] - t[0] == p])
+        pieces.append(HaloPiece(sources, start, limit))
+    if not pieces:
+        return None
+    first = tuple([t[0] * own + pieces[0].start if t else 0 for t in touched])
+    return HaloPlan(tuple(pieces), first)
 
 
 def exchange(
@@ -178,19 +237,16 @@ def is_zero(scalar: HloInstruction) -> bool:
     return scalar.opcode is CONSTANT and not scalar.literal.array.any()
 
 
-def _piece(w: Writer, value: ShardedValue, dim: int, piece: tuple[int, int, int]) -> HloInstruction:
-    """Return a part of the shard at a distance; beyond the ends it is zero."""
-    distance, start, limit = piece
-    part = w.slice(value.local, {dim: (start, limit)})
-    if not distance:
+def _piece(w: Writer, value: ShardedValue, dim: int, piece: HaloPiece) -> HloInstruction:
+    """Return a part of another shard; a device that gets none has zeros."""
+    part = w.slice(value.local, {dim: (piece.start, piece.limit)})
+    if piece.is_own:
         return part
-    axes = value.tiling.dims[dim]
-    rows = w.axes.groups(axes)
     pairs = [
-        (row[k + distance], row[k])
-        for row in rows
-        for k in range(len(row))
-        if 0 <= k + distance < len(row)
+        (row[source], row[k])
+        for row in w.axes.groups(value.tiling.dims[dim])
+        for k, source in enumerate(piece.sources)
+        if source is not None
     ]
     return w.permute(part, tuple(sorted(pairs)))
 

@@ -10,6 +10,7 @@ from xla_explorer.compiler.spmd.partitioning.device_axes import Axes, Tiling
 from xla_explorer.compiler.spmd.partitioning.halo import exchange, exchange_whole, plan_halo
 from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner, handles
 from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, Value
+from xla_explorer.hlo.attributes.values import PaddingDimension
 from xla_explorer.hlo.instruction import HloInstruction
 
 Starts = Callable[[int], int]  # shard -> the first index that it needs
@@ -162,7 +163,7 @@ def slice_(p: Partitioner, i: HloInstruction) -> Value:
         for s, n in zip(rest, x.shape.dimensions, strict=True)
     )
     if whole:
-        local = x if p.cheapest else p.w.add("copy", [x])
+        local = x if p.cheapest or x.opcode.name == "slice" else p.w.add("copy", [x])
     else:
         local = p.w.copied(i, [x], slice=rest)
     return p.made(local, i.shape, tiling)
@@ -188,44 +189,65 @@ def _narrowed(
 def pad(p: Partitioner, i: HloInstruction) -> Value:
     """Shift by the low padding; the elements outside get the padding value."""
     value, config = p.value(i.operands[0]), i.attributes["padding"]
-    moved = [d for d, c in enumerate(config) if any(c)]
 
     def ranges(tiling: Tiling) -> dict[int, tuple[Starts, int]]:
         own = p.axes.local(i.shape.dimensions, tiling)
+        sizes = zip(value.dims, i.shape.dimensions, strict=True)
         return {
-            d: (
-                _from(
-                    -config[d].low,
-                    own[d],
-                    -(-i.shape.dimensions[d] // max(own[d], 1)),
-                    value.dims[d],
-                ),
-                own[d],
-            )
-            for d in moved
-            if tiling.dims[d] and not config[d].interior
+            d: _under_padding(config[d], n, m, own[d])
+            for d, (n, m) in enumerate(sizes)
+            if tiling.dims[d] and any(config[d])
         }
 
-    def whole(tiling: Tiling) -> Tiling:
-        return tiling.replicated([d for d in moved if config[d].interior])
-
-    tiling = whole(
-        cheapest_result(
-            p, i, [value], lambda t: source_for(p, value, whole(t), ranges(whole(t)))[1]
-        )
-    )
+    tiling = cheapest_result(p, i, [value], lambda t: source_for(p, value, t, ranges(t))[1])
     fill = p.to(p.value(i.operands[1]), p.axes.unsplit(0, tiling.manual)).local
     given = p.to(value, source_for(p, value, tiling, ranges(tiling))[0])
     x = given.local
     done = ranges(tiling)
     for d, (starts, length) in done.items():
         x = range_of(p, given, d, tiling.dims[d], starts, length, fill)
+        if config[d].interior:
+            x = _with_holes(p, x, (i, d, config[d]), tiling, starts, fill)
         given = _narrowed(given, x, d, tiling, i)
     rest = tuple(
         [c._replace(low=0, high=0, interior=0) if d in done else c for d, c in enumerate(config)]
     )
     local = p.w.copied(i, [x, fill], padding=rest) if any(map(any, rest)) else x
     return p.made(local, i.shape, tiling)
+
+
+def _under_padding(
+    config: PaddingDimension, size: int, result: int, own: int
+) -> tuple[Starts, int]:
+    """Return the elements under each part of a padded dimension."""
+    filled = -(-result // max(own, 1))
+    step = config.interior + 1
+    if step == 1:
+        return _from(-config.low, own, filled, size), own
+    return (
+        lambda k: -((config.low - k * own) // step) if k < filled else size,
+        -(-own // step),
+    )
+
+
+def _with_holes(
+    p: Partitioner,
+    x: HloInstruction,
+    where: tuple[HloInstruction, int, PaddingDimension],
+    tiling: Tiling,
+    starts: Starts,
+    fill: HloInstruction,
+) -> HloInstruction:
+    """Return the elements with padding between them, from each device's first position on."""
+    i, d, config = where
+    step = config.interior + 1
+    own = p.axes.local(i.shape.dimensions, tiling)[d]
+    length = x.shape.dimensions[d]
+    spread = p.w.pad(x, {d: (step - 1, own + step - length)}, fill, {d: config.interior})
+    places = p.axes.index(tiling.dims[d])
+    have = spread.shape.dimensions[d] - own
+    offsets = [k * own - config.low - starts(k) * step + step - 1 for k in places]
+    return p.w.dynamic_slice(spread, {d: [min(max(o, 0), have) for o in offsets]}, {d: own})
 
 
 @handles("concatenate")

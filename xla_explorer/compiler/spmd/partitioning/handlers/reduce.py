@@ -147,11 +147,12 @@ def _by_candidates(
     local = p.w.copied(i, [*operands, *inits], shape)
     shapes = shape.tuple_shapes if shape.is_tuple else (shape,)
     found = [p.w.element(local, k) for k in range(len(shapes))] if shape.is_tuple else [local]
-    gathered = []
+    gathered, place = [], min(dims)
     for one in found:
-        stacked = p.w.reshape(one, (1, *one.shape.dimensions))
-        gathered.append(p.w.all_gather(stacked, 0, over))
-    again = p.w.copied(i, [*gathered, *inits], shape, dimensions=(0,))
+        sizes = list(one.shape.dimensions)
+        stacked = p.w.reshape(one, [*sizes[:place], 1, *sizes[place:]])
+        gathered.append(p.w.all_gather(stacked, place, over))
+    again = p.w.copied(i, [*gathered, *inits], shape, dimensions=(place,))
     if shape.is_tuple:
         return _elements(p, i, again, tiling)
     return p.made(again, i.shape, tiling)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from xla_explorer.compiler.spmd.partitioning.device_axes import Tiling
@@ -48,13 +50,10 @@ def constant(p: Partitioner, i: HloInstruction) -> Value:
     tiling = p.wanted(i)
     array = i.literal.array
     first = array.flat[:1]
-    if (
-        p.cheapest
-        and array.size
-        and not tiling.is_replicated
-        and array.tobytes() == first.tobytes() * array.size
-    ):
-        sizes = p.axes.local(i.shape.dimensions, tiling)
+    sizes = p.axes.local(i.shape.dimensions, tiling)
+    even = math.prod(sizes) * p.axes.tiles([k for d in tiling.dims for k in d]) == array.size
+    splits = (p.cheapest or even) and array.size and not tiling.is_replicated
+    if splits and array.tobytes() == first.tobytes() * array.size:
         part = np.broadcast_to(first.reshape(()), sizes).copy()
         literal = literal_from_array(part, array_shape(i.shape.element_type, sizes))
         return p.made(p.target.add(CONSTANT, literal.shape, payload=literal), i.shape, tiling)
