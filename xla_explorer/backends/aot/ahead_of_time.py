@@ -256,7 +256,7 @@ def compile_ahead_of_time(
         needs, half_is_integer=without_library, has_c_library=not without_library
     )
     if support:
-        module_with_support = replace(program.module, support=tuple(support.splitlines()))
+        module_with_support = replace(program.module, support=support)
         program = program._replace(module=module_with_support)
         compiled = optimize_and_emit(program.module, description, options=options, cache=cache)
         needs = undefined_symbols(compiled.object_bytes)

@@ -23,6 +23,7 @@ from xla_explorer.backends.llvm.target_machine import (
     why_not_here,
 )
 from xla_explorer.backends.llvm.target_request import TARGET_VARIABLE
+from xla_explorer.compiler.codegen.ir.llvm_module import LlvmModule
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason
 
@@ -209,12 +210,10 @@ def half_precision_symbols() -> dict[str, int]:
         key = target.cache_key()
         if key not in _half_libraries:
             _half_libraries[key] = None  # while it is made: it calls none of them itself
-            text = support_functions(
-                list(_HALF_CONVERSIONS), half_is_integer=False, has_c_library=True
+            definitions = support_functions(
+                list(_HALF_CONVERSIONS), half_is_integer=False, has_c_library=True, linkage=""
             )
-            objects = optimize_and_emit(
-                text.replace("define weak hidden", "define"), target
-            ).objects
+            objects = optimize_and_emit(LlvmModule((), support=definitions), target).objects
             _half_libraries[key] = NativeLibrary(objects, exports=_HALF_CONVERSIONS)
         library = _half_libraries[key]
     return (

@@ -7,7 +7,7 @@ hidden: several objects may bring them into one program.
 
 from __future__ import annotations
 
-_HALF_TO_FLOAT = """define weak hidden float @__extendhfsf2({half} %x) nounwind {{
+_HALF_TO_FLOAT = """float @__extendhfsf2({half} %x) nounwind {{
   {bits}
   %h = zext i16 %b to i32
   %s = and i32 %h, 32768
@@ -29,13 +29,12 @@ _HALF_TO_FLOAT = """define weak hidden float @__extendhfsf2({half} %x) nounwind 
   %r = or i32 %r3, %sign
   %f = bitcast i32 %r to float
   ret float %f
-}}
-"""
+}}"""
 
 # For both source types: the magnitude's bits a; below 2^-14 an addition rounds at 2^-24, the last
 # place of a subnormal half; else half of the last place is added, less one unless the kept part is
 # odd.
-_TO_HALF = """define weak hidden {half} @{name}({float} %x) nounwind {{
+_TO_HALF = """{half} @{name}({float} %x) nounwind {{
   %b = bitcast {float} %x to {integer}
   %a = and {integer} %b, {magnitude}
   %shifted_sign = lshr {integer} %b, {sign_shift}
@@ -61,8 +60,7 @@ _TO_HALF = """define weak hidden {half} @{name}({float} %x) nounwind {{
   %r4 = or {integer} %r3, %wide_sign
   %r5 = trunc {integer} %r4 to i16
   {result}
-}}
-"""
+}}"""
 
 # Adding and subtracting 2^(bits of the mantissa) rounds to even; this turns back the ties that went
 # towards zero.
@@ -70,7 +68,7 @@ _TIES_AWAY = """  %rest = fsub {float} %y, %down
   %tie = fcmp oeq {float} %rest, 0x3FE0000000000000
   %next = fadd {float} %down, 0x3FF0000000000000
   %away = select i1 %tie, {float} %next, {float} %down"""
-_ROUND = """define weak hidden {float} @{name}({float} %x) nounwind {{
+_ROUND = """{float} @{name}({float} %x) nounwind {{
   %b = bitcast {float} %x to {integer}
   %a = and {integer} %b, {magnitude}
   %sign = and {integer} %b, {sign}
@@ -84,12 +82,11 @@ _ROUND = """define weak hidden {float} @{name}({float} %x) nounwind {{
   %small = fcmp olt {float} %y, {magic}
   %r = select i1 %small, {float} %signed, {float} %x
   ret {float} %r
-}}
-"""
+}}"""
 
 # Long division bit by bit, as exact as it is slow: only double-precision remainders without a fused
 # multiply-add come here.
-_FLOAT_MODULO = """define weak hidden double @fmod(double %x, double %y) nounwind {
+_FLOAT_MODULO = """double @fmod(double %x, double %y) nounwind {
 entry:
   %xb = bitcast double %x to i64
   %yb = bitcast double %y to i64
@@ -158,8 +155,7 @@ finish:
   %signed = or i64 %value, %sign
   %d = bitcast i64 %signed to double
   ret double %d
-}
-"""
+}"""
 
 
 def _round(name: str, words: dict[str, object], away: bool = False) -> str:
@@ -172,7 +168,7 @@ def _round(name: str, words: dict[str, object], away: bool = False) -> str:
 
 # Not optimised: LLVM would recognise the product of two 64-bit numbers and call this very function
 # for it.
-_LONG_PRODUCT = """define weak hidden i128 @__multi3(i128 %a, i128 %b) nounwind noinline optnone {
+_LONG_PRODUCT = """i128 @__multi3(i128 %a, i128 %b) nounwind noinline optnone {
   %a_low = trunc i128 %a to i64
   %b_low = trunc i128 %b to i64
   %a_shifted = lshr i128 %a, 64
@@ -207,12 +203,17 @@ _LONG_PRODUCT = """define weak hidden i128 @__multi3(i128 %a, i128 %b) nounwind 
   %top = shl i128 %wide_high, 64
   %product = or i128 %top, %wide_low
   ret i128 %product
-}
-"""
+}"""
 
 
-def support_functions(symbols: list[str], *, half_is_integer: bool, has_c_library: bool) -> str:
-    """Return IR text that defines the known symbols among these; empty without any.
+def support_functions(
+    symbols: list[str],
+    *,
+    half_is_integer: bool,
+    has_c_library: bool,
+    linkage: str = "weak hidden ",
+) -> tuple[str, ...]:
+    """Return the definitions of the known symbols among these.
 
     half_is_integer: the target passes half precision to these functions as a 16-bit integer (wasm),
     not as a float. has_c_library: omit functions that every C library has (`fmod`, `round`).
@@ -248,4 +249,4 @@ def support_functions(symbols: list[str], *, half_is_integer: bool, has_c_librar
             "roundf": _round("roundf", single, away=True),
             "round": _round("round", double, away=True),
         }
-    return "\n".join([known[name] for name in symbols if name in known])
+    return tuple([f"define {linkage}{known[name]}" for name in symbols if name in known])

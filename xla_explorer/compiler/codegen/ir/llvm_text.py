@@ -333,7 +333,7 @@ def module_lines(module: LlvmModule) -> list[str]:
         *groups,
         *([] if module.attribute_groups is None else [""]),
         *[node.text for node in module.metadata],
-        *module.support,
+        *["\n" + text if number else text for number, text in enumerate(module.support)],
     ]
 
 
