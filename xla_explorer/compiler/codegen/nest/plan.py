@@ -7,9 +7,9 @@ vectorises any axis serves every policy. Exo's cursors and standard library are 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from xla_explorer.compiler.codegen.nest.directives import (
     ChunkScan,
@@ -40,7 +40,10 @@ from xla_explorer.compiler.codegen.nest.rewriting import overwrites
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.transformations import for_of, reduction_of
 from xla_explorer.compiler.codegen.nest.tuning import DEFAULT_TUNING, Tuning
+from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
 from xla_explorer.hlo.analysis.indexing import Axis
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,7 @@ class AxisHandle:
 
         An axis without a remainder needs no tail.
         """
-        if tail != "shift" and self.extent % factor == 0:
+        if tail in ("cut", "overlap") and self.extent % factor == 0:
             tail = "guard"
         outer, inner, *rest = self.plan.do(Split(self.name, factor, tail, lines_of))
         return Blocks(outer, inner, rest[0] if rest else None)
@@ -134,7 +137,7 @@ class AxisHandle:
         try:
             self.plan.do(directive)
         except DirectiveRefusedError as refused:
-            if refused.reason.code != "strided-access":
+            if refused.reason.code != "strided-access" or not self.plan.tuning.gathers:
                 raise
             self.plan.do(replace(directive, strided=True))
 
@@ -242,6 +245,22 @@ class Plan:
         self.nest = after
         self.directives.append(directive)
         return tuple([self.axis(name) for name in made])
+
+    def attempt(self, policy: Callable[[], T]) -> T | None:
+        """Return the value of a policy; undo its directives and return None if one is refused.
+
+        They are refused, too, if the verifier cannot prove the nest afterwards.
+        """
+        before, count = self.nest, len(self.directives)
+        try:
+            made = policy()
+            if self.nest is before or not why_not_well_formed(self.nest):
+                return made
+        except DirectiveRefusedError:
+            pass
+        self.nest = before
+        del self.directives[count:]
+        return None
 
     def axis(self, axis: Axis | str) -> AxisHandle:
         """Return the handle of an axis."""

@@ -8,15 +8,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.nest.accesses import Access, accesses_of
-from xla_explorer.compiler.codegen.nest.directives import Directive, TileLoops
-from xla_explorer.compiler.codegen.nest.directives.compute_at import ComputeAt
-from xla_explorer.compiler.codegen.nest.directives.kinds import Parallel, Unroll, Vectorize
-from xla_explorer.compiler.codegen.nest.directives.loops import Collapse
-from xla_explorer.compiler.codegen.nest.directives.reduction_interchange import InterchangeReduction
-from xla_explorer.compiler.codegen.nest.directives.splits import Split
+from xla_explorer.compiler.codegen.nest.directives import Collapse, ComputeAt, TileLoops
 from xla_explorer.compiler.codegen.nest.estimate import CpuNumbers, Estimate, estimate
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
@@ -27,9 +23,12 @@ from xla_explorer.compiler.codegen.nest.ir import (
     elements_of,
     walk,
 )
+from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan
+from xla_explorer.compiler.codegen.nest.policies.base import in_registers
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
-from xla_explorer.compiler.codegen.nest.schedule_text import ScheduleError
+from xla_explorer.compiler.codegen.nest.tuning import Tuning
 
+_CONTIGUOUS = Tuning(gathers=False)
 MOST_INSTANCES = 600  # statements times unrolled instances, so that code stays small
 
 
@@ -126,121 +125,82 @@ def _parameters(nest: LoopNest, n: CpuNumbers) -> Iterator[ScheduleParameters]:
 
 def _schedule(nest: LoopNest, parameters: ScheduleParameters, tasks: int) -> Schedule:
     """Return the schedule of a combination, without the directives that are refused."""
-    made = Schedule(nest, nest)
+    plan = Plan(nest, _CONTIGUOUS)
     if parameters.collapsed:
         for outer, inner in _pairs(nest):
-            made = _tried(made, Collapse(outer, inner))
+            plan.attempt(partial(plan.do, Collapse(outer, inner)))
     if parameters.stored:
         for value, loop in _recomputed(nest):
-            made = _tried(made, ComputeAt(f"%{value}", loop))
+            plan.attempt(partial(plan.do, ComputeAt(f"%{value}", loop)))
     if parameters.tile:
-        for outer, inner in _pairs(made.nest):
-            made = _tried(made, TileLoops(outer, inner, parameters.tile, parameters.tile))
-    for axis, around, column in _innermost(made.nest):
-        made = (
-            _with_column(made, axis, column, parameters)
-            if column
-            else _along(made, axis, around, parameters)
-        )
-    outermost = next((s.axis for s in made.nest.body if isinstance(s, For)), None)
-    if tasks > 1 and outermost is not None:
-        made = _tried(made, Parallel(outermost.name, min(tasks, outermost.extent)))
-    return made
+        for outer, inner in _pairs(plan.nest):
+            tile = TileLoops(outer, inner, parameters.tile, parameters.tile)
+            plan.attempt(partial(plan.do, tile))
+    for axis, around, column in _innermost(plan.nest):
+        if column:
+            _with_column(plan.axis(axis), plan.axis(column), parameters)
+        else:
+            _along(plan.axis(axis), plan.axis(around) if around else None, parameters)
+    if tasks > 1 and (loops := plan.outermost()):
+        plan.attempt(partial(loops[0].parallel, min(tasks, loops[0].extent)))
+    return plan.schedule()
 
 
-def _along(made: Schedule, axis: str, around: str, parameters: ScheduleParameters) -> Schedule:
+def _along(axis: AxisHandle, around: AxisHandle | None, parameters: ScheduleParameters) -> None:
     """Vectorize an innermost axis, interleaved, and unroll rows of the loop around."""
-    extent, lanes, interleave = (
-        made.nest.axes()[axis].axis.extent,
-        parameters.lanes,
-        parameters.interleave,
-    )
+    extent, lanes, interleave = axis.extent, parameters.lanes, parameters.interleave
     while lanes > extent and lanes > 2:
         lanes //= 2
     while lanes * interleave > extent and interleave > 1:
         interleave //= 2
-    if interleave > 1:
-        whole = [
-            Split(axis, lanes * interleave),
-            Split(f"{axis}i", lanes),
-            Vectorize(f"{axis}ii"),
-            Unroll(f"{axis}io"),
-        ]
-    else:
-        whole = [Split(axis, lanes), Vectorize(f"{axis}i")]
-    in_lanes = _tried(made, *whole)
-    around_it = made.nest.axes().get(around)
-    if (
-        parameters.rows > 1
-        and around_it is not None
-        and around_it.kind is AxisKind.SERIAL
-        and around_it.axis.extent >= parameters.rows
-    ):
-        return _tried(in_lanes, Split(around, parameters.rows), Unroll(f"{around}i"))
-    return in_lanes
+    axis.plan.attempt(partial(in_registers, axis, lanes, interleave))
+    if around is not None and _is_unrollable(around, parameters.rows):
+        axis.plan.attempt(partial(_unrolled, around, parameters.rows))
 
 
-def _with_column(
-    made: Schedule, axis: str, column: str, parameters: ScheduleParameters
-) -> Schedule:
+def _is_unrollable(axis: AxisHandle, rows: int) -> bool:
+    """Return True for a serial axis with at least `rows` steps, several of them.
+
+    An earlier innermost loop may have split the axis.
+    """
+    bound = axis.plan.nest.axes().get(axis.name)
+    return bound is not None and 1 < rows <= bound.axis.extent and bound.kind is AxisKind.SERIAL
+
+
+def _unrolled(axis: AxisHandle, rows: int) -> AxisHandle:
+    """Unroll some steps of an axis; return the outer loop."""
+    blocks = axis.split(rows)
+    blocks.inner.unroll()
+    return blocks.outer
+
+
+def _with_column(axis: AxisHandle, column: AxisHandle, parameters: ScheduleParameters) -> None:
     """Vectorize the loop around a reduction whose operand is not contiguous along its axis.
 
     Several steps of the reduction are in one iteration.
     """
-    extent, wide = made.nest.axes()[column].axis.extent, parameters.lanes * parameters.interleave
+    plan, lanes, interleave = axis.plan, parameters.lanes, parameters.interleave
+    unrolled = partial(_unrolled, axis, parameters.rows)
     if parameters.interchanged:
-        names = [f"{column}c", f"{column}t", column]
-        made = (
-            _tried(made, Split(axis, parameters.rows), Unroll(f"{axis}i"))
-            if parameters.rows > 1
-            else made
-        )
-        made = _tried(
-            made,
-            InterchangeReduction(f"{axis}o" if f"{axis}o" in made.nest.axes() else axis, column),
-        )
-        for name in names:
-            made = _tried(made, Split(name, parameters.lanes), Vectorize(f"{name}i"))
-        return made
-    if parameters.interleave > 1 and wide <= extent:
-        made = _tried(
-            made,
-            Split(column, wide),
-            Split(f"{column}i", parameters.lanes),
-            Unroll(f"{column}io"),
-            Vectorize(f"{column}ii"),
-        )
-    else:
-        made = _tried(
-            made,
-            Split(column, min(parameters.lanes, 1 << extent.bit_length() - 1)),
-            Vectorize(f"{column}i"),
-        )
+        row = (plan.attempt(unrolled) if parameters.rows > 1 else None) or axis
+        made = plan.attempt(partial(row.interchange, column))
+        loops = (made.clear[column], made.add[column], column) if made is not None else (column,)
+        for loop in loops:
+            plan.attempt(partial(in_registers, loop, lanes, 1))
+        return
+    around = plan.nest.around(column.name)
+    if interleave == 1 or lanes * interleave > column.extent:
+        lanes, interleave = min(lanes, 1 << column.extent.bit_length() - 1), 1
+    plan.attempt(partial(in_registers, column, lanes, interleave))
     if parameters.rows == 1:
-        return made
-    tile = made  # rows of the outer loop in registers, else steps of the reduction
-    loops = [s for s, _ in walk(made.nest.body) if isinstance(s, For) and s.kind is AxisKind.SERIAL]
-    outer = next((s.axis.name for s in loops if _contains(s, column)), "")
-    if outer:
-        tile = _tried(made, Split(outer, parameters.rows), Unroll(f"{outer}i"))
-    return (
-        tile if tile is not made else _tried(made, Split(axis, parameters.rows), Unroll(f"{axis}i"))
-    )
-
-
-def _contains(s: For, column: str) -> bool:
-    """Return True if a loop directly contains that of a column, whole or split."""
-    return s.axis.name not in (column, f"{column}o", f"{column}i") and any(
-        isinstance(inner, For) and inner.axis.name in (column, f"{column}o") for inner in s.body
-    )
-
-
-def _tried(made: Schedule, *directives: Directive) -> Schedule:
-    """Return the schedule with all of these directives, or unchanged if one is refused."""
-    try:
-        return made.then(*directives)
-    except ScheduleError:
-        return made
+        return
+    # rows of the outer loop in registers, else steps of the reduction
+    outer = around[-1] if around else None
+    tiled = None
+    if isinstance(outer, For) and outer.kind is AxisKind.SERIAL:
+        tiled = plan.attempt(partial(_unrolled, plan.axis(outer.axis), parameters.rows))
+    if tiled is None:
+        plan.attempt(unrolled)
 
 
 def _pairs(nest: LoopNest) -> list[tuple[str, str]]:

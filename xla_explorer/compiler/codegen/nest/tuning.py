@@ -41,6 +41,8 @@ class Tuning:
         The target has fused multiply-adds.
     overlaps_tails : bool
         Steps may be repeated, because no result aliases an operand.
+    gathers : bool
+        Lanes may be loaded one by one if they are not contiguous in memory.
     combines_pairs : bool
         Threads combine the pairs of an argmax by their indices, so that no order must be kept.
     most_elements : int
@@ -80,6 +82,7 @@ class Tuning:
     registers: int = 32
     fused: bool = True
     overlaps_tails: bool = True
+    gathers: bool = True
     combines_pairs: bool = False
     most_elements: int = 8
     most_work: int = 1024

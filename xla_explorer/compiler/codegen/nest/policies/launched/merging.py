@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.nest.directives import (
-    Directive,
-    DirectiveRefusedError,
-    FuseIntoReduction,
-    FuseLoops,
-    Reorder,
-)
+from xla_explorer.compiler.codegen.nest.directives import FuseIntoReduction, FuseLoops
 from xla_explorer.compiler.codegen.nest.ir import For, Load, LoopNest, Reduce, walk
 from xla_explorer.compiler.codegen.nest.plan import Plan, collapse_all
 from xla_explorer.compiler.codegen.nest.policies.launched.elementwise import loops_of
@@ -33,27 +27,24 @@ def with_merged_sweeps(nest: LoopNest, tuning: Tuning) -> Plan | None:
     if order is None:
         return None
     plan = Plan(nest, tuning)
-    names = [loop.axis.name for loop in stored]
-    directives: list[Directive] = []
-    for place, axis in enumerate(order):  # by adjacent exchanges, outermost first
-        at = names.index(axis.name)
-        while at > place:
-            directives.append(Reorder(names[at - 1], names[at]))
-            names[at - 1], names[at] = names[at], names[at - 1]
-            at -= 1
-    directives += [
-        FuseLoops(name, loop.axis.name) for name, loop in zip(names, around, strict=False)
-    ]
-    try:
-        for directive in directives:
-            plan.do(directive)
-        inner = collapse_all(list(map(plan.axis, names[len(around) :])))
+    axes = [plan.axis(loop.axis) for loop in stored]
+
+    def merge() -> bool:
+        for place, axis in enumerate(order):  # by adjacent exchanges, outermost first
+            at = axes.index(plan.axis(axis))
+            while at > place:
+                axes[at - 1].reorder(axes[at])
+                axes[at - 1], axes[at] = axes[at], axes[at - 1]
+                at -= 1
+        for loop, other in zip(axes, around, strict=False):
+            plan.do(FuseLoops(loop.name, other.axis.name))
+        inner = collapse_all(axes[len(around) :])
         reduced = collapse_all([plan.axis(b.axis) for b in reduction.axes])
         assert inner is not None and reduced is not None
         plan.do(FuseIntoReduction(inner.name, reduced.name))
-    except DirectiveRefusedError:
-        return None
-    return plan
+        return True
+
+    return plan if plan.attempt(merge) else None
 
 
 def _reduction_of(s: For | Reduce) -> tuple[list[For], Reduce | None]:
