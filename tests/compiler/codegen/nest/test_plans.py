@@ -145,6 +145,6 @@ def test_one_policy_serves_cpus_and_gpus() -> None:
     for tuning in (Tuning(register_bytes=32), GPU_TUNING):
         plan = Plan(nest, tuning)
         outer = lanes(plan.axis("j"), 4)
-        outer.threads() if tuning is GPU_TUNING else plan.axis("i").parallel(2)
+        outer.thread() if tuning is GPU_TUNING else plan.axis("i").parallel(2)
         for got, right in zip(evaluate_nest(plan.nest, operands), wanted, strict=True):
             np.testing.assert_allclose(got, right, rtol=1e-6)

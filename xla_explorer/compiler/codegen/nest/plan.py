@@ -1,6 +1,6 @@
 """Plans: schedules in progress, which policies build over handles of axes.
 
-A handle names one axis of a plan's nest. Each directive is a method of the handle of its axis, and
+A handle names one axis of a plan's nest. A directive is a method of the handle of its axis, and
 returns handles of the axes that it makes. A policy is a function over handles, so a function that
 vectorises any axis serves every policy. Exo's cursors and standard library are the model.
 """
@@ -145,15 +145,15 @@ class AxisHandle:
         """Partition the axis into tasks for CPU threads."""
         self.plan.do(Parallel(self.name, tasks))
 
-    def blocks(self) -> None:
+    def block(self) -> None:
         """Distribute the axis over the blocks of a GPU's grid."""
         self.plan.do(BindBlocks(self.name))
 
-    def threads(self) -> None:
+    def thread(self) -> None:
         """Distribute the axis over the threads of a GPU's block."""
         self.plan.do(BindThreads(self.name))
 
-    def warp_lanes(self) -> None:
+    def warp(self) -> None:
         """Distribute the axis over the lanes of a GPU's warp."""
         self.plan.do(BindWarpLanes(self.name))
 

@@ -20,12 +20,8 @@ def split_select_regions(plan: Plan) -> Reason | None:
     splits = 0
     while regions := [s for s, _ in plan.nest.statements() if isinstance(s, SelectRegion)]:
         region = max(regions, key=lambda s: len(s.cases) // FEW_PIECES)
-        changes = [
-            place
-            for case in region.cases
-            for g in case.guards
-            if (place := _change_of(g)) is not None
-        ]
+        found = [boundaries(g) for case in region.cases for g in case.guards]
+        changes = [(x[0], x[1][0]) for x in found if x is not None and x[1]]
         splits += 1
         if (
             not changes
@@ -42,13 +38,13 @@ def split_select_regions(plan: Plan) -> Reason | None:
     return None
 
 
-def _change_of(g: Guard) -> tuple[Axis, int] | None:
-    """Return the axis of a guard, and the step at which the guard changes."""
+def boundaries(g: Guard) -> tuple[Axis, list[int]] | None:
+    """Return the axis of a guard, and the steps inside the axis at which the guard changes."""
     if len(g.expression.terms) != 1:
         return None
     ((axis, factor),) = g.expression.terms
     if not isinstance(axis, Axis) or abs(factor) != 1:
         return None
     below, above = -g.expression.constant * factor, (g.bound - g.expression.constant) * factor
-    first, second = (below, above) if factor == 1 else (above + 1, below + 1)
-    return next(((axis, step) for step in (first, second) if 0 < step < axis.extent), None)
+    steps = (below, above) if factor == 1 else (above + 1, below + 1)
+    return axis, [step for step in steps if 0 < step < axis.extent]

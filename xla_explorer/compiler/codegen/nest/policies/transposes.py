@@ -9,7 +9,7 @@ from xla_explorer.compiler.codegen.nest.directives.splits import is_repeatable
 from xla_explorer.compiler.codegen.nest.ir import Compute, Constant, For, Iota, Load, LoopNest
 from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan
 from xla_explorer.compiler.codegen.nest.policies.base import accesses, statements_of
-from xla_explorer.hlo.analysis.indexing import Axis
+from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression
 
 LARGEST_SQUARE = 16  # lanes
 TOGETHER = 4  # adjacent squares in a streamed result: a few lines are stored at a time
@@ -28,11 +28,18 @@ def read_across(nest: LoopNest, loop: For) -> tuple[list[For], Axis] | None:
         step = offset.coefficient(inner)
         if step in (0, 1):
             continue
-        along = [x.axis for x in line[:-1] if offset.coefficient(x.axis) == 1]
-        if step is None or not isinstance(s, Load) or not along:
+        along = read_along(offset, [x.axis for x in line])
+        if step is None or not isinstance(s, Load) or along is None:
             return None
-        found.add(along[0])
+        found.add(along)
     return (line, found.pop()) if len(found) == 1 else None
+
+
+def read_along(offset: IndexExpression, axes: list[Axis]) -> Axis | None:
+    """Return the axis of a contiguous dimension that the innermost axis reads with a stride."""
+    if not axes or offset.coefficient(axes[-1]) in (0, 1):
+        return None
+    return next((a for a in axes[:-1] if offset.coefficient(a) == 1), None)
 
 
 def line_of(loop: For) -> Iterator[For]:

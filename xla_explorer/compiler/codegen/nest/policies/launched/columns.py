@@ -14,9 +14,9 @@ from xla_explorer.compiler.codegen.nest.ir import Body, For, LoopNest, Reduce
 from xla_explorer.compiler.codegen.nest.launch import LANES, STATIC_SHARED_BYTES
 from xla_explorer.compiler.codegen.nest.launch_dimensions import (
     LaunchArchitecture,
-    LaunchDimensions,
 )
 from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan, collapse_all
+from xla_explorer.compiler.codegen.nest.policies.launched.rows import loops_around
 from xla_explorer.compiler.codegen.nest.policies.launched.splitting import (
     cut,
     in_two_kernels,
@@ -85,7 +85,7 @@ def column_schedule(
         kept = [axis for axis in (outer, few, column) if axis is not None]
         halves = cut(kept, along, size, True)
         return in_two_kernels(
-            halves, by.launch.reasoning, lambda n: column_schedule(n, architecture, tuning, False, skinny),
+            halves, by.reasoning, lambda n: column_schedule(n, architecture, tuning, False, skinny),
             lambda n: column_schedule(n, architecture, tuning, False), architecture, tuning,
         )  # fmt: skip
     by = by._replace(above=min(by.above, 1 << (length.bit_length() - 1)))
@@ -99,24 +99,17 @@ def column_schedule(
     _distribute_columns(column, outer, by)
     for row in along:
         _distribute_rows(row, by, few is not None)
-    return plan.schedule("column-reduction", by.launch.reasoning)
+    return plan.schedule("column-reduction", by.reasoning)
 
 
 def _columns_of(nest: LoopNest) -> tuple[list[For], Body] | Reason:
     """Return the loops around the reductions of a column, and their body, or a refusal."""
-    loops: list[For] = []
-    body = nest.body
-    while len(inner := [s for s in body if isinstance(s, For)]) == 1 and not any(
-        isinstance(s, Reduce) for s in body
-    ):
-        if loops and len(body) > 1:
-            return refuse(
-                "several-loops",
-                f"a value is computed once for each {loops[-1].axis}, outside of the reduction",
-            )
-        loops, body = [*loops, inner[0]], inner[0].body
+    found = loops_around(nest)
+    if isinstance(found, Reason):
+        return found
+    loops, body = found
     reductions = [s for s in body if isinstance(s, Reduce)]
-    if not reductions or not loops or inner:
+    if not reductions or not loops or any(isinstance(s, For) for s in body):
         return refuse(
             "several-loops", "a value that depends on a reduced column needs another loop over it"
         )
@@ -130,12 +123,12 @@ def _distribute_columns(column: AxisHandle, outer: AxisHandle | None, by: Column
     """Give columns to the lanes of a warp, and to blocks."""
     column = contiguous_lanes(column, by.width)
     if outer is not None:
-        outer.blocks()
+        outer.block()
     if column.extent > by.across:
         tiles, column, _ = column.split(by.across)
-        tiles.blocks()
+        tiles.block()
     if by.across > 1 and column.extent > 1:
-        column.warp_lanes()
+        column.warp()
 
 
 def _distribute_rows(row: AxisHandle, by: ColumnPlan, in_runs: bool) -> None:
@@ -151,10 +144,10 @@ def _distribute_rows(row: AxisHandle, by: ColumnPlan, in_runs: bool) -> None:
         run = 1
     if by.above > 1:
         if row.extent <= by.above:
-            row.threads()
+            row.thread()
             return
         row, above, _ = row.split(by.above)
-        above.threads()
+        above.thread()
     if run > 1:
         overlap_loads(row, run)
 
@@ -171,7 +164,7 @@ class ColumnPlan(NamedTuple):
     width: int
     tiles: int
     splits: int
-    launch: LaunchDimensions
+    reasoning: str
 
 
 def plan_columns(
@@ -220,17 +213,8 @@ def plan_columns(
         splits = min(-(-wanted // (outer * tiles)), steps // tuning.least_steps)
         steps = -(-steps // splits)
         splits = -(-length // (steps * above))
-    blocks = outer * tiles * splits
-    threads = across * above
     why = (f"{outer} x {columns} columns of {length} elements: {across} x {above} threads, {width} columns and {steps} rows each; "
            f"{outer * tiles} blocks cover the columns")  # fmt: skip
     if splits > 1:
         why += f", which would leave multiprocessors idle, so the rows are cut into {splits} parts"
-    return ColumnPlan(
-        across,
-        above,
-        width,
-        tiles,
-        splits,
-        LaunchDimensions(blocks, threads, blocks * threads, why),
-    )
+    return ColumnPlan(across, above, width, tiles, splits, why)

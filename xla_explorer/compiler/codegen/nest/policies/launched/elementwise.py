@@ -32,10 +32,11 @@ from xla_explorer.compiler.codegen.nest.policies.launched.widths import (
     stores_are_aligned,
     width_of_runs,
 )
+from xla_explorer.compiler.codegen.nest.policies.select_regions import boundaries
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import Axis, index
+from xla_explorer.hlo.analysis.indexing import Axis
 
 # Opcodes of the special function unit; opcodes of functions with many instructions.
 _SHORT = frozenset({"exponential", "logistic", "divide", "rsqrt", "sqrt"})
@@ -80,15 +81,9 @@ def concatenation_schedule(
 
 def _cuts(nest: LoopNest, axis: Axis) -> list[int]:
     """Return the steps of an axis at which a select region changes."""
-    found = set()
-    for s, _ in walk(nest.body):
-        for g in (
-            [g for case in s.cases for g in case.guards] if isinstance(s, SelectRegion) else ()
-        ):
-            start = (g.expression - index(axis)) * -1
-            if not start.terms:
-                found |= {start.constant, start.constant + g.bound}
-    return sorted([at for at in found if 0 < at < axis.extent])
+    regions = [s for s, _ in walk(nest.body) if isinstance(s, SelectRegion)]
+    found = [boundaries(g) for s in regions for case in s.cases for g in case.guards]
+    return sorted({at for x in found if x is not None and x[0] == axis for at in x[1]})
 
 
 def _cut(axes: list[AxisHandle], at: int, cuts: list[int]) -> None:
@@ -146,11 +141,11 @@ def distributed(plan: Plan, architecture: LaunchArchitecture, least: int) -> Sch
 def distribute(axis: AxisHandle, launch: LaunchDimensions) -> None:
     """Split one axis into blocks and threads."""
     if launch.blocks == 1:
-        axis.threads()
+        axis.thread()
         return
     parts = axis.split(launch.threads_per_block)
-    parts.outer.blocks()
-    parts.inner.threads()
+    parts.outer.block()
+    parts.inner.thread()
 
 
 def _unroll_short(plan: Plan) -> None:

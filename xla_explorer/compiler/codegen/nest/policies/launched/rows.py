@@ -24,7 +24,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
 from xla_explorer.compiler.codegen.nest.launch import LANES
 from xla_explorer.compiler.codegen.nest.launch_dimensions import (
     LaunchArchitecture,
-    LaunchDimensions,
 )
 from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan, collapse_all
 from xla_explorer.compiler.codegen.nest.policies.launched.splitting import (
@@ -87,40 +86,28 @@ def row_schedule(
         size = size_of_parts(length, by.splits, by.threads * width, width)
         halves = cut([row] if row is not None else [], along, size, False)
         return in_two_kernels(
-            halves, by.launch.reasoning, lambda n: row_schedule(n, architecture, tuning, contiguous_only, False),
+            halves, by.reasoning, lambda n: row_schedule(n, architecture, tuning, contiguous_only, False),
             lambda n: row_schedule(n, architecture, tuning, False, False), architecture, tuning,
         )  # fmt: skip
     for axis in along:
         _sweep(axis, width, by)
     if row is not None and count <= by.rows:
-        row.threads()
+        row.thread()
     elif row is not None and by.rows > 1:
         rows = row.split(by.rows)
-        rows.outer.blocks()
-        rows.inner.threads()
+        rows.outer.block()
+        rows.inner.thread()
     elif row is not None:
-        row.blocks()
-    return plan.schedule("row-reduction", by.launch.reasoning)
+        row.block()
+    return plan.schedule("row-reduction", by.reasoning)
 
 
 def rows_of(nest: LoopNest) -> Rows | Reason:
     """Return a nest's rows, sweeps and body, or a refusal."""
-    rows: list[str] = []
-    body: Body = nest.body
-    while True:
-        inner = [s for s in body if isinstance(s, For)]
-        if any(isinstance(s, Reduce) for s in body) or len(inner) != 1:
-            break
-        if inner[0].kind is AxisKind.UNROLLED:  # each thread has all of its steps
-            body = inner[0].body
-            break
-        if rows and len(body) > 1:
-            return refuse(
-                "several-loops",
-                f"a value is computed once for each {rows[-1]}, outside of the inner loops",
-            )
-        rows.append(inner[0].axis.name)
-        body = inner[0].body
+    found = loops_around(nest)
+    if isinstance(found, Reason):
+        return found
+    rows, body = [loop.axis.name for loop in found[0]], found[1]
     reductions = [s for s in body if isinstance(s, Reduce)]
     if not reductions:
         return refuse("no-reduction", "nothing is reduced")
@@ -135,6 +122,24 @@ def rows_of(nest: LoopNest) -> Rows | Reason:
                 return refuse("several-loops", "a loop over a row must not contain loops")
             sweeps.append(axes)
     return Rows(tuple(rows), tuple(sweeps), body)
+
+
+def loops_around(nest: LoopNest) -> tuple[list[For], Body] | Reason:
+    """Return the perfect loops around reductions or several loops, and their body, or a refusal."""
+    loops: list[For] = []
+    body: Body = nest.body
+    while True:
+        inner = [s for s in body if isinstance(s, For)]
+        if any(isinstance(s, Reduce) for s in body) or len(inner) != 1:
+            return loops, body
+        if inner[0].kind is AxisKind.UNROLLED:  # each thread has all of its steps
+            return loops, inner[0].body
+        if loops and len(body) > 1:
+            return refuse(
+                "several-loops",
+                f"a value is computed once for each {loops[-1].axis}, outside of the inner loops",
+            )
+        loops, body = [*loops, inner[0]], inner[0].body
 
 
 def _chain(s: Statement) -> tuple[str, ...] | None:
@@ -156,9 +161,9 @@ def _sweep(row: AxisHandle, width: int, by: RowPlan) -> None:
     row = contiguous_lanes(row, width)
     if by.threads > 1 and by.steps > 1:
         row, thread, _ = row.split(by.threads)
-        thread.threads()
+        thread.thread()
     elif by.threads > 1:
-        row.threads()
+        row.thread()
         return
     tuning = row.plan.tuning
     all_of_them = by.steps * width <= tuning.in_registers
@@ -177,7 +182,7 @@ class RowPlan(NamedTuple):
     rows: int
     steps: int
     splits: int
-    launch: LaunchDimensions
+    reasoning: str
 
 
 def plan_rows(
@@ -214,15 +219,12 @@ def plan_rows(
     ):
         block //= 2
     rows = block // threads
-    blocks = -(-count // rows) * splits if splits == 1 else count * splits
     if splits > 1:
-        block, rows = max(threads, LANES), max(LANES // threads, 1)
+        rows = max(LANES // threads, 1)
     steps = -(-chunks // threads)
     why = f"{count} rows of {length} elements: {threads} threads a row, {steps} steps of {width} elements each; {rows} rows a block"
     if splits > 1:
         why += (
             f"; each row is cut into {splits} parts, since {count} rows leave multiprocessors idle"
         )
-    return RowPlan(
-        threads, rows, steps, splits, LaunchDimensions(blocks, block, count * splits * threads, why)
-    )
+    return RowPlan(threads, rows, steps, splits, why)

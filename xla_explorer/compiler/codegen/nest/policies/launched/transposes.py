@@ -24,18 +24,20 @@ from xla_explorer.compiler.codegen.nest.launch_dimensions import (
     launch_dimensions,
 )
 from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan, collapse_all
+from xla_explorer.compiler.codegen.nest.policies.base import accesses
 from xla_explorer.compiler.codegen.nest.policies.launched.elementwise import (
     distribute,
     elementwise_schedule,
     loops_of,
 )
 from xla_explorer.compiler.codegen.nest.policies.launched.widths import contiguous_lanes
+from xla_explorer.compiler.codegen.nest.policies.transposes import read_along
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.compiler.costs.gpu_kernel_costs import threads_for_full_bandwidth
 from xla_explorer.compiler.target import NVPTX, GpuUnit
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import Axis, linearize
+from xla_explorer.hlo.analysis.indexing import Axis
 
 
 def transpose_schedule(
@@ -99,8 +101,8 @@ def _transposed_loads(nest: LoopNest, axes: list[Axis]) -> tuple[list[Load], Axi
     """
     found = [
         (s, a)
-        for s, _ in walk(nest.body)
-        if isinstance(s, Load) and (a := _read_along(nest, s, axes)) is not None
+        for s, offset in accesses(nest, nest.body)
+        if isinstance(s, Load) and (a := read_along(offset, axes)) is not None
     ]
     if not found:
         return refuse(
@@ -203,7 +205,7 @@ def _tiled(
         outer.reverse()
     for axis in (*others, *outer):
         if axis.extent > 1:
-            axis.blocks()
+            axis.block()
     return rows.inner, columns.inner, outer[1]
 
 
@@ -212,8 +214,8 @@ def _threads(across: AxisHandle, along: AxisHandle, width: int, rows: int) -> No
     if across.extent > rows:
         unrolled, across, _ = across.split(rows)
         unrolled.unroll()
-    across.threads()
-    contiguous_lanes(along, width).warp_lanes()
+    across.thread()
+    contiguous_lanes(along, width).warp()
 
 
 def _pitch(side: int, width: int, size: int) -> int:
@@ -222,13 +224,3 @@ def _pitch(side: int, width: int, size: int) -> int:
     while size < 4 and width * pitch * size % 8 != 4:
         pitch += 1
     return pitch
-
-
-def _read_along(nest: LoopNest, s: Load, axes: list[Axis]) -> Axis | None:
-    """Return the contiguous loop of an array that the innermost loop reads with a stride."""
-    array = nest.array(s.array)
-    assert array is not None
-    offset = linearize(s.place, array.shape.strides)
-    if not axes or offset.coefficient(axes[-1]) in (0, 1):
-        return None
-    return next((a for a in axes[:-1] if offset.coefficient(a) == 1), None)
