@@ -11,14 +11,30 @@ import os
 from typing import Any
 
 from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import make_pass
 from xla_explorer.compiler.spmd.partitioning.spmd_partitioning import SpmdPartitioning
+from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text.parser import parse_hlo
 from xla_explorer.hlo.verifier import verify
 
 
+def is_annotated(module: HloModule) -> bool:
+    """Return True if every array of the entry that is computed carries a sharding."""
+    free = ("constant", "get-tuple-element")
+    return all(
+        "sharding" in i.attributes or i.opcode.name in free or not i.shape.is_array
+        for i in module.entry.instructions.values()
+    )
+
+
 def partition(hlo_text: str, num_partitions: int, options: dict[str, Any]) -> str:
-    """Return the program of one device, from a module whose instructions carry shardings."""
+    """Return the program of one device.
+
+    Shardings are propagated first, unless the instructions carry them already.
+    """
     module = parse_hlo(hlo_text)
+    if not is_annotated(module):
+        make_pass("shardy-xla").run(module, PassContext())
     policy = os.environ.get("SPMD_POLICY", "cost")
     SpmdPartitioning(num_partitions, policy).run(module, PassContext())
     verify(module)

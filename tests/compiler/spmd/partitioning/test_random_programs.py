@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 
 import pytest
 
 from tests.support.sharded_programs import COUNTS, Program
 from tests.support.sharded_runs import compare, partitioned
+from xla_explorer.hlo.module import HloModule
 
 
 def _program(seed: int) -> tuple[str, int, list[object]]:
@@ -51,7 +53,10 @@ def test_a_partitioned_program_stays_the_same() -> None:
             attributes = i.attributes.with_values(sharding="{manual}")
             i.parent.set_attributes(i, attributes)
         again = partitioned(str(module), count)
-        assert [i.opcode.name for i in again.instructions()].count("all-gather") == [
-            i.opcode.name for i in module.instructions()
-        ].count("all-gather")
-        assert again.instruction_count() == module.instruction_count()
+        kinds = [_kinds(one) for one in (module, again)]
+        assert kinds[0] == kinds[1]
+
+
+def _kinds(module: HloModule) -> Counter[str]:
+    """Return the opcodes; constants may be written more than once."""
+    return Counter([i.opcode.name for i in module.instructions() if i.opcode.name != "constant"])

@@ -61,10 +61,14 @@ def _root(p: Partitioner, root: HloInstruction, value: Value, tree: TilingTree) 
         if isinstance(part, list):
             return [arranged(one) for one in part]
         own = next(exact, None)
-        if own is None or own.kind != "tiled":
+        if own is None or own.kind == "maximal":
             return part
+        terms = p.axes.subgroup(own, "unreduced")
         tiling = p.axes.tiling(own, part.shape.rank)[0]
         there = p.to(part, tiling)
+        if terms:
+            x = p.w.select(p.w.on_first(terms), there.local, p.w.zero(there.local))
+            return ShardedValue(x, part.shape, tiling)
         wanted = [(*own.place(device), 0) for device in range(p.axes.count)]
         pairs = matched_pairs(tiles_of(p.axes, tiling), wanted)
         return ShardedValue(p.w.permute(there.local, pairs), part.shape, tiling)

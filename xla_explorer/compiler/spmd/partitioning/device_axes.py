@@ -151,6 +151,24 @@ class DeviceAxes:
         exact = all(kind in ("manual", "replicated") for kind in sharding.subgroups)
         return Tiling(tuple([axes or () for axes in found]), manual), exact
 
+    def subgroup(self, sharding: Sharding, kind: str) -> Axes:
+        """Return the axes of a subgroup; ValueError if no axes describe it."""
+        if sharding.kind == kind:
+            return tuple(range(len(self.sizes)))
+        found: list[int] = []
+        for k, name in enumerate(sharding.subgroups):
+            if name == kind:
+                at = np.zeros(self.count, dtype=np.int64)
+                places = np.array(sharding.devices).reshape(sharding.tiles)
+                at[places.flatten()] = np.indices(sharding.tiles)[sharding.rank + k].flatten()
+                axes = self._axes_of(at)
+                if axes is None:
+                    raise ValueError(
+                        f"no axes of the devices describe the {kind} part of {sharding}"
+                    )
+                found += axes
+        return tuple(found)
+
     def _axes_of(self, index: np.ndarray[Any, Any]) -> Axes | None:
         """Return the axes along which a number of each device changes, or None."""
         grid = index[np.array(self.ids)].reshape(self.sizes)

@@ -177,6 +177,18 @@ class _PerShard:
         return [numbers[k] for k in self.shard]
 
 
+def rotated(w: Writer, value: ShardedValue, dim: int, shift: int) -> HloInstruction:
+    """Return each shard of x[shift:] + x[:shift]; the shards must be even."""
+    count = w.axes.tiles(value.tiling.dims[dim])
+    own = value.dims[dim] // count
+    whole, rest = divmod(shift, own)
+    pieces = [HaloPiece(tuple([(k + whole) % count for k in range(count)]), rest, own)]
+    if rest:
+        sources = tuple([(k + whole + 1) % count for k in range(count)])
+        pieces.append(HaloPiece(sources, 0, rest))
+    return w.concatenate([_piece(w, value, dim, piece) for piece in pieces], dim)
+
+
 def exchange_whole(
     w: Writer,
     value: ShardedValue,

@@ -135,6 +135,10 @@ class Writer:
             self._tables[key] = self.add("reshape", [taken], array_shape(S32, ()))
         return self._tables[key]
 
+    def on_device(self, device: int) -> HloInstruction:
+        """Return the pred scalar that is true on one device."""
+        return self.add("compare", [self.partition(), self.constant(device, U32)], direction="EQ")
+
     def on_first(self, axes: Axes) -> HloInstruction:
         """Return the pred scalar that is true on the first device of each group along axes."""
         number = self.partition()

@@ -7,7 +7,12 @@ from collections.abc import Callable, Sequence
 
 from xla_explorer.compiler.spmd.partitioning.choices import Alternative
 from xla_explorer.compiler.spmd.partitioning.device_axes import Axes, Tiling
-from xla_explorer.compiler.spmd.partitioning.halo import exchange, exchange_whole, plan_halo
+from xla_explorer.compiler.spmd.partitioning.halo import (
+    exchange,
+    exchange_whole,
+    plan_halo,
+    rotated,
+)
 from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner, handles
 from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, Value
 from xla_explorer.hlo.attributes.values import PaddingDimension
@@ -250,9 +255,30 @@ def _with_holes(
     return p.w.dynamic_slice(spread, {d: [min(max(o, 0), have) for o in offsets]}, {d: own})
 
 
+def _rotation(p: Partitioner, i: HloInstruction) -> Value | None:
+    """Rotate an array that two slices cut and the concatenation swaps, or return None."""
+    dim, wanted = i.attributes["dimensions"][0], p.wanted(i)
+    if [o.opcode.name for o in i.operands] != ["slice", "slice"] or not wanted.dims[dim]:
+        return None
+    head, tail = i.operands
+    source = head.operands[0]
+    if source is not tail.operands[0] or source.shape.dimensions != i.shape.dimensions:
+        return None
+    size, shift = i.shape.dimensions[dim], tail.shape.dimensions[dim]
+    if head.attributes["slice"][dim] != (shift, size, 1):
+        return None
+    if tail.attributes["slice"][dim] != (0, shift, 1) or size % p.axes.tiles(wanted.dims[dim]):
+        return None
+    given = p.to(p.value(source), wanted)
+    return p.made(rotated(p.w, given, dim, shift), i.shape, wanted)
+
+
 @handles("concatenate")
 def concatenate(p: Partitioner, i: HloInstruction) -> Value:
     """Bring each operand to its place in the result's parts, and select among them."""
+    turned = _rotation(p, i)
+    if turned is not None:
+        return turned
     values, dim = [p.value(o) for o in i.operands], i.attributes["dimensions"][0]
     offsets = [sum([v.dims[dim] for v in values[:k]]) for k in range(len(values))]
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from xla_explorer.compiler.spmd.partitioning.device_axes import Tiling
+from xla_explorer.compiler.spmd.partitioning.device_axes import Axes, Tiling
 from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner, handles
 from xla_explorer.compiler.spmd.partitioning.resharding import matched_pairs, tiles_of
 from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, Value
@@ -33,13 +33,26 @@ def parameter(p: Partitioner, i: HloInstruction) -> Value:
         if isinstance(value, list):
             return [arranged(part) for part in value]
         own = next(exact)
-        if own is None or own.kind != "tiled":
+        if own is None:
             return value
+        terms = p.axes.subgroup(own, "unreduced")
+        if own.kind == "maximal" or terms:
+            return _summed(p, value, own.devices[0] if own.kind == "maximal" else None, terms)
         held = [(*own.place(device), 0) for device in range(p.axes.count)]
         pairs = matched_pairs(held, tiles_of(p.axes, value.tiling))
         return p.made(p.w.permute(value.local, pairs), value.shape, value.tiling)
 
     return arranged(parts_of(p, local, i.shape, tree))
+
+
+def _summed(p: Partitioner, value: ShardedValue, device: int | None, terms: Axes) -> ShardedValue:
+    """Return the whole of a value that one device has, or that is a sum of terms."""
+    x, kind = value.local, value.shape.element_type
+    if device is not None:
+        x = p.w.select(p.w.on_device(device), x, p.w.zero(x))
+        terms = tuple(range(len(p.axes.sizes)))
+    combiner = p.run.state.combiner("or" if kind.is_pred else "add", kind)
+    return p.made(p.w.all_reduce(x, terms, combiner), value.shape, value.tiling)
 
 
 @handles("constant")
