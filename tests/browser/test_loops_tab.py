@@ -143,3 +143,26 @@ def test_the_text_of_the_pane_and_what_folds_belong_together(session: xe.Session
         assert all(len(line.text) - len(line.text.lstrip()) > depth for line in inside)
         assert all(f"{axis} in " in around for axis in fold.axes)
     assert [step.directive for step in kernels[0].steps] == ["split{j,16}", "vectorize{ji}"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("live", [False, True])
+def test_the_steps_to_llvm_ir_are_listed_with_their_changes(
+    browser: Any, session: xe.Session, tmp_path: Path, live: bool
+) -> None:
+    page = browser.new_page(viewport={"width": 900, "height": 900})
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    if live:
+        open_live(page, xe.explore(session), tmp_path)
+    else:
+        open_saved(page, session, tmp_path)
+    page.keyboard.press("l")
+    page.locator(".xe-lowering summary").click()
+    page.wait_for_selector(".xe-lowering li .mono")
+    names = page.locator(".xe-lowering li .mono").all_inner_texts()
+    kernel = session.loops()[0].name
+    assert names == [s.name for s in session.lowering(kernel) if s.phase == "lowering"]
+    page.locator(".xe-lowering li", has_text="expand-math").click()
+    shown = page.locator(".xe-lowering .xe-diff").inner_text()
+    assert "@xe_tanh_f32" in shown and "llvm.fabs" in shown and errors == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Collection, Iterator
 from itertools import pairwise
@@ -22,7 +21,7 @@ from xla_explorer.explorer.code.kernel_schedule import (
     nest_as_written,
     schedule_of,
 )
-from xla_explorer.explorer.code.loop_rows import DirectiveStep
+from xla_explorer.explorer.code.loop_rows import DirectiveStep, diff_rows
 from xla_explorer.explorer.code.lowering_steps import LoopNestText
 from xla_explorer.explorer.display import Blocks, Code, Report, Sentence, Table, TextLine
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
@@ -209,7 +208,7 @@ def _scheduled_loops(
     texts = [[TextLine(line.text, line.origin) for line in nest_lines(nest)] for nest in nests]
     shown = tuple([
         DirectiveStep(str(step.directive), ", ".join([f"{name} {value}" for name, value in step.facts.items()]), made_by,
-                      tuple(_diff(before, after)))
+                      diff_rows([x.text for x in before], [x.text for x in after]))
         for step, (before, after) in zip(steps, pairwise(texts), strict=True)
     ])  # fmt: skip
     expected = estimate_for(nests[-1], compilation.passes.record.target)
@@ -225,10 +224,3 @@ def _scheduled_loops(
         expected,
         nests[-1],
     )
-
-
-def _diff(before: list[TextLine], after: list[TextLine]) -> Iterator[tuple[str, str]]:
-    kinds = {" ": "same", "-": "del", "+": "add", "@": "gap"}
-    old, new = [[line.text for line in lines] for lines in (before, after)]
-    for line in list(difflib.unified_diff(old, new, lineterm="", n=2))[2:]:
-        yield kinds[line[0]], "" if line[0] == "@" else line[1:]

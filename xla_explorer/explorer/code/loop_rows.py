@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from xla_explorer.explorer.display.code_pane import TextLine
@@ -29,6 +31,26 @@ class DirectiveStep(NamedTuple):
     message: str
     by: str
     diff: tuple[tuple[str, str], ...]
+
+
+class LoweringRow(NamedTuple):
+    """A step of the lowering of a kernel.
+
+    step, sentence: its name, and what it does. lines: of the kernel afterwards. diff: its change,
+    see `DirectiveStep`; empty if there is none.
+    """
+
+    step: str
+    sentence: str
+    lines: int
+    diff: tuple[tuple[str, str], ...]
+
+
+def diff_rows(before: Sequence[str], after: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return a change of a text as lines (`same`, `del`, `add` or `gap`, text)."""
+    kinds = {" ": "same", "-": "del", "+": "add", "@": "gap"}
+    changed = list(difflib.unified_diff(before, after, lineterm="", n=2))[2:]
+    return tuple([(kinds[line[0]], "" if line[0] == "@" else line[1:]) for line in changed])
 
 
 class AccessPattern(NamedTuple):

@@ -12,6 +12,7 @@ from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.text import nest_lines
 from xla_explorer.explorer.code.kernel_alone import module_of_kernel
 from xla_explorer.explorer.code.kernel_schedule import directives_of, schedule_of
+from xla_explorer.explorer.code.loop_rows import LoweringRow, diff_rows
 from xla_explorer.explorer.display import Blocks, Code, CodeText, Report, Table
 from xla_explorer.explorer.sessions.compilation import Compilation, compile_as
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -149,6 +150,18 @@ def steps_of(session: Compilation, kernel: str | int, schedule: str | None = Non
     for before, after in pairwise(steps):
         marked.append(after._replace(changed=before.lines != after.lines))
     return KernelSteps(i.name, marked)
+
+
+def lowering_rows(session: Compilation, kernel: int) -> list[LoweringRow]:
+    """Return the steps of the lowering of a kernel, each with its change."""
+    steps = steps_of(session, kernel)
+    return [
+        LoweringRow(
+            after.name, after.sentence, len(after.lines), diff_rows(before.lines, after.lines)
+        )
+        for before, after in pairwise(steps)
+        if after.phase == LOWERING
+    ]
 
 
 def _nest_step(name: str, phase: str, sentence: str, nest: LoopNest) -> KernelStep:

@@ -26,6 +26,7 @@ MOST_LLVM_LINES = 4_000
 """Lines of LLVM IR up to which a page has LLVM's passes and remarks: LLVM runs again for them."""
 LLVM_KERNELS = 1
 BLOCKS_KERNELS = 1
+LOWERED_KERNELS = 2
 
 
 def answer_report(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
@@ -54,6 +55,7 @@ def embedded_reports(source: ExplorerSource) -> dict[str, Any]:
     answers.add_tabs()
     answers.add_basic_blocks()
     answers.add_llvm()
+    answers.add_lowering()
     answers.add_rewrites()
     return answers.found
 
@@ -109,6 +111,15 @@ class _Answers:
             has_passes = isinstance(self.found[f"llvm {kernel}"], list)
             if isinstance(kernels, dict) and "llvm" in kernels and has_passes:
                 kernels["llvm"].append(kernel)
+
+    def add_lowering(self) -> None:
+        """Add the lowering steps of the first kernels with a loop nest."""
+        lowering = self.reports.requests.get("lowering")
+        if lowering is None:
+            return
+        for kernel in [k for k in self.reports.loops() if not k.code][:LOWERED_KERNELS]:
+            message = {"kernel": kernel.instruction}
+            self.keep(f"lowering {kernel.instruction}", partial(lowering, self.reports, message))
 
     def add_rewrites(self) -> None:
         """Add the first rewrites one by one, and the code of all rules that acted."""

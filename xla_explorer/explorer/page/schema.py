@@ -23,6 +23,7 @@ from xla_explorer.explorer.code.loop_rows import (
     Fold,
     LoopChoice,
     LoopTry,
+    LoweringRow,
 )
 from xla_explorer.explorer.display.code_pane import TextLine
 from xla_explorer.explorer.page import fact_heads, json_data, pools, reports, source
@@ -49,6 +50,7 @@ ROWS: dict[str, type] = {
     "axis": reports.LoopAxis,
     "fold": Fold,
     "directive": DirectiveStep,
+    "lowering_step": LoweringRow,
     "access": AccessPattern,
     "nest": reports.LoopKernel,
     "choice": LoopChoice,

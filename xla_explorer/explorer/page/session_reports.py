@@ -16,6 +16,7 @@ from xla_explorer.explorer.code.llvm.llvm_kernels import OF_LLVM
 from xla_explorer.explorer.code.llvm.llvm_views import llvm_passes, remarks
 from xla_explorer.explorer.code.loop_text import loop_lines, shown_loops
 from xla_explorer.explorer.code.loop_what_if import loop_try
+from xla_explorer.explorer.code.lowering_steps import lowering_rows
 from xla_explorer.explorer.code.program import kernel_table
 from xla_explorer.explorer.comparisons.comparison import compare_sessions
 from xla_explorer.explorer.display.plain_data import plain
@@ -91,6 +92,7 @@ SESSION_REQUESTS: dict[str, Request] = {
             reports.session, number(m, "kernel"), str(m.get("schedule") or ""), bool(m.get("run"))
         )
     ),
+    "lowering": lambda reports, m: plain(lowering_rows(reports.session, number(m, "kernel"))),
     "side_by_side_kernel": lambda reports, m: side_by_side_data.one_kernel(
         reports.session, number(m, "kernel"), words(m, "stages")
     ),

@@ -161,20 +161,7 @@ function directivesPart(app, row, show) {
     for (const other of list.querySelectorAll("li")) other.classList.toggle("on", other === el);
     open();
   }
-  /** @param {[string, string][]} lines */
-  function showDiff(lines) {
-    diff.hidden = false;
-    diff.replaceChildren(
-      ...lines.map(([kind, text]) =>
-        make(
-          "div",
-          { className: `xe-line ${kind === "same" ? "" : kind}` },
-          make("span", { className: "sign", textContent: { del: "−", add: "+", gap: "…" }[kind] ?? "" }),
-          make("code", {}, ...highlighted(text)),
-        ),
-      ),
-    );
-  }
+  const showDiff = (/** @type {[string, string][]} */ lines) => drawDiff(diff, lines);
   const list = make(
     "ul",
     {},
@@ -197,9 +184,63 @@ function directivesPart(app, row, show) {
     whyHeading(row.steps.length ? "directives; click one to see its change" : "decisions about its loops"),
     list.childElementCount ? list : dimLine("none"),
     diff,
+    ...(row.code ? [] : loweringPart(app, row)),
     ...(row.code ? [] : [whyHeading("what if; grey is refused, with the reason in its tooltip"), whatIf(app, row, show)]),
     ...(row.accesses.length ? [whyHeading("accesses; click one to draw it over two axes"), ...accessesPart(app, row)] : []),
   ].filter(el => el !== null);
+}
+
+/** @param {HTMLElement} diff @param {[string, string][]} lines */
+function drawDiff(diff, lines) {
+  diff.hidden = false;
+  diff.replaceChildren(
+    ...lines.map(([kind, text]) =>
+      make(
+        "div",
+        { className: `xe-line ${kind === "same" ? "" : kind}` },
+        make("span", { className: "sign", textContent: { del: "−", add: "+", gap: "…" }[kind] ?? "" }),
+        make("code", {}, ...highlighted(text)),
+      ),
+    ),
+  );
+}
+
+/**
+ * The steps from the scheduled nest to LLVM IR, requested when they are opened.
+ * @param {App} app
+ * @param {Nest} row
+ */
+function loweringPart(app, row) {
+  const list = make("ul", {}),
+    diff = make("div", { className: "xe-diff", hidden: true }),
+    part = make("details", { className: "xe-lowering" }, make("summary", { tabIndex: 0, textContent: "steps to LLVM IR" }), list, diff);
+  part.ontoggle = async () => {
+    if (!part.open || list.childElementCount) return;
+    list.replaceChildren(make("li", { className: "xe-dim", textContent: "compiling this kernel alone …" }));
+    try {
+      const call = `session.lowering("%${row.name}")`,
+        steps = namedAll("lowering_step", await app.store.report("lowering", { kernel: row.instruction }, `lowering ${row.instruction}`, call));
+      list.replaceChildren(
+        ...steps.map(({ step, sentence, lines, diff: change }) => {
+          const el = make(
+            "li",
+            { tabIndex: -1 },
+            make("span", { className: "mono", textContent: step }),
+            make("small", { textContent: `${sentence} ${change.length ? numberOf(lines, "line") : "Nothing changes here."}` }),
+          );
+          el.classList.toggle("xe-dim", !change.length);
+          el.onclick = () => {
+            for (const other of list.querySelectorAll("li")) other.classList.toggle("on", other === el);
+            drawDiff(diff, change);
+          };
+          return el;
+        }),
+      );
+    } catch (error) {
+      list.replaceChildren(make("li", { className: "xe-error", textContent: messageOf(error) }));
+    }
+  };
+  return [part];
 }
 
 /** @param {Record<string, any>} facts */
