@@ -11,6 +11,7 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.backends.testing.programs import PROGRAMS, OpcodeProgram, draw
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.types import I64
 from xla_explorer.hlo.evaluator import flatten_value
 from xla_explorer.hlo.verifier import HloVerifyError, verify
 
@@ -189,9 +190,9 @@ def test_a_gather_of_empty_slices_is_zero(kind: str, element_type: str) -> None:
 def test_a_constant_range_without_elements_is_never_entered() -> None:
     w = FunctionWriter()
     with w.loop(0, stem="nothing"):
-        w.value("add i64 1, 2")
+        w.number(1, I64) + 2
     with w.loop(3, 5, stem="nothing"):
-        w.value("add i64 1, 2")
+        w.number(1, I64) + 2
     lines = w.lines()
     bodies = [
         line.removesuffix(":")

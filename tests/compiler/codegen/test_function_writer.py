@@ -18,6 +18,7 @@ from xla_explorer.compiler.codegen.ir.marks import (
 )
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 from xla_explorer.compiler.codegen.ir.records import Label
+from xla_explorer.compiler.codegen.ir.types import F32, I32, I64
 
 
 def loop_ends(w: FunctionWriter) -> list[str]:
@@ -27,7 +28,7 @@ def loop_ends(w: FunctionWriter) -> list[str]:
 def test_short_constant_loops_are_marked() -> None:
     w = FunctionWriter(unroll=True)
     with w.loop(100), w.loop(3) as j:
-        w.value(f"add i64 {j}, 1")
+        w.add(j, 1)
     inner, outer = loop_ends(w)
     assert inner.endswith(UNROLL) and "llvm.loop" not in outer
 
@@ -84,12 +85,13 @@ def test_nothing_is_marked_unless_asked() -> None:
 
 def test_a_span_has_an_exact_end() -> None:
     w = FunctionWriter()
-    end = w.span("%begin", 64)
-    with w.loop(end, "%begin", 16):
+    begin, count = w.named("%begin", I64), w.named("%n", I64)
+    end = w.span(begin, 64)
+    with w.loop(end, begin, 16):
         pass
-    with w.loop(end, "%begin", 24):  # not a divisor: stepping over the end must still end the loop
+    with w.loop(end, begin, 24):  # not a divisor: stepping over the end must still end the loop
         pass
-    with w.loop("%n", "%begin"):
+    with w.loop(count, begin):
         pass
     assert [("icmp ne" in line, "icmp slt" in line) for line in w.lines() if "icmp" in line] == [
         (True, False),
@@ -100,20 +102,23 @@ def test_a_span_has_an_exact_end() -> None:
 
 def test_loop_carried_values_come_from_the_last_block_of_the_body():
     w = FunctionWriter()
-    with w.carrying_loop(8, ["0.0"], "float", stem="sum") as loop:
+    with w.carrying_loop(8, [w.number(0.0, F32)], stem="sum") as loop:
         with w.loop(4) as _:
-            term = w.value("fadd float 1.0, 2.0")
-        loop.following = [w.value(f"fadd float {loop.carried[0]}, {term}")]
+            term = w.number(1.0, F32) + 2.0
+        loop.following = [loop.carried[0] + term]
     phis = [line for line in w.lines() if " phi " in line and "%i" not in line.split("=")[0]]
     assert [line.count("[") for line in phis] == [2, 2]
-    assert all("%entry ]" in line and line.endswith("%loop.end.4 ]") for line in phis)
-    assert loop.following[0] in phis[1] and phis[0].startswith(f"  {loop.index} = phi i64 [ 0, ")
+    (end,) = re.findall(r"^(loop\.end\.\d+):", "\n".join(w.lines()), re.MULTILINE)
+    assert all("%entry ]" in line and line.endswith(f"%{end} ]") for line in phis)
+    assert loop.following[0].name in phis[1] and phis[0].startswith(
+        f"  {loop.index} = phi i64 [ 0, "
+    )
 
 
 def test_each_line_has_a_record_stack_slots_first():
     w = FunctionWriter()
-    w.do("ret void")
-    w.stack_slot("i32")
+    w.return_()
+    w.stack_slot(I32)
     lines = w.lines()
     assert len(w.body(3)) == len(lines) + 1 and w.body(3).records[0] == Label("entry", 3)
     assert lines[0].startswith("  %slot1 = alloca i32") and lines[1] == "  ret void"

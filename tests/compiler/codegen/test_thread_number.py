@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.types import I64
+from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.kernels.thread_number import (
     UnknownGpuError,
     numbers_threads,
@@ -37,9 +39,8 @@ def test_each_architecture_has_its_own(triple: str, word: str) -> None:
 
 def test_another_architecture_is_declared_in_four_lines() -> None:
     @numbers_threads("mygpu64")
-    def number(writer: FunctionWriter, target: Target) -> str:
-        writer.declare("declare i64 @thread()")
-        return writer.value("call i64 @thread()")
+    def number(writer: FunctionWriter, target: Target) -> Value[Integer]:
+        return writer.intrinsic("thread", I64)
 
     assert "call i64 @thread()" in written("mygpu64-unknown-unknown")
 

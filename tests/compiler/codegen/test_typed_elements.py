@@ -6,15 +6,12 @@ from tests.golden.golden_ir import FILES, FOLDER, run_line
 from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted, write_opaque_kernel
 from xla_explorer.compiler.codegen.elemental import ElementalEmitter
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
-from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.ir.types import BF16
 from xla_explorer.compiler.codegen.ir.values import Complex, Value
 from xla_explorer.compiler.codegen.kernels.kernel import argument_slots
 from xla_explorer.compiler.codegen.llvm_types import pair, real, value_type
 from xla_explorer.compiler.target import HOST_LIKE
-from xla_explorer.hlo.primitive_type import BF16 as BF16_ELEMENTS
-from xla_explorer.hlo.primitive_type import C64, F32, S32
+from xla_explorer.hlo.primitive_type import F32, S32
 from xla_explorer.hlo.text.parser import parse_hlo
 
 ONLY_NESTS = frozenset({"dot", "convolution", "reduce-window"})
@@ -62,10 +59,3 @@ def test_values_that_do_not_fit_are_refused():
     with pytest.raises(TypeError, match="real"):
         real(Complex(number, number))
     assert not w.records
-
-
-def test_older_writers_give_names_whose_type_the_caller_knows():
-    w = FunctionWriter()
-    total = binary_value(w, "add", BF16_ELEMENTS, "%a", "%b")
-    assert real(total).type is BF16 and " fadd contract float " in "\n".join(w.lines())
-    assert pair(convert_value(w, ("%re", "%im"), C64, C64)).imaginary.name == "%im"

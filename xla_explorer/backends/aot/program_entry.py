@@ -181,6 +181,7 @@ def _write_checks(
             if total is not None:
                 found = w.define(f"%{name}.any{number}", "or", I1, (total, found))
             total = found
+        assert total is not None
         w.branch_if(total, name, f"{name}.not")
         w.start_block(f"{name}.not")
 

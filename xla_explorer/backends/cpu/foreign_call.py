@@ -16,8 +16,10 @@ from xla_explorer.backends.cpu.activation import NativeCalls
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction, LlvmModule
-from xla_explorer.compiler.codegen.ir.types import I1, I32, I64, PTR, Type
+from xla_explorer.compiler.codegen.ir.types import I8, I32, I64, PTR, Type
+from xla_explorer.compiler.codegen.ir.values import Pointer, Value
 
 # Offsets in the structures of c_api.h, in bytes.
 _FRAME_EXTENSION, _FRAME_ARGUMENTS, _FRAME_RESULTS, _FRAME_ATTRIBUTES = 8, 72, 112, 160
@@ -89,57 +91,54 @@ def _handler(major: int, minor: int) -> LlvmModule:
     """
     w = FunctionWriter()
 
-    def at(pointer: str, offset: str | int) -> str:
-        return w.element_at(pointer, "i8", offset)
+    def at(pointer: Value[Pointer], offset: Word) -> Value[Pointer]:
+        return w.address(pointer, I8, offset)
 
-    def load(pointer: str, offset: str | int, t: str = "ptr") -> str:
-        return w.read(at(pointer, offset), t)
+    def load(pointer: Value[Pointer], offset: Word, t: Type = PTR) -> Value:
+        return w.load(at(pointer, offset), t)
+
+    frame, null = w.named("%frame", PTR), w.named("null", PTR)
 
     query, answered, metadata, run = "query", "answered", "metadata", "run"
-    extension = load("%frame", _FRAME_EXTENSION)
-    w.branch_if(w.test("eq", extension, "null", "ptr"), run, query)
+    extension = load(frame, _FRAME_EXTENSION)
+    w.branch_if(w.compare("eq", extension, null), run, query)
     w.start_block(query)
-    kind = load(extension, _EXTENSION_TYPE, "i32")
-    w.branch_if(w.test("eq", kind, _METADATA_EXTENSION, "i32"), metadata, run)
+    kind = load(extension, _EXTENSION_TYPE, I32)
+    w.branch_if(kind.equals(_METADATA_EXTENSION), metadata, run)
     w.start_block(metadata)
     about = load(extension, _EXTENSION_METADATA)
-    w.write(major, at(about, _METADATA_MAJOR), "i32")
-    w.write(minor, at(about, _METADATA_MINOR), "i32")
+    w.store(w.number(major, I32), at(about, _METADATA_MAJOR))
+    w.store(w.number(minor, I32), at(about, _METADATA_MINOR))
     w.branch(answered)
     w.start_block(answered)
     w.return_(w.named("null", PTR))
     w.start_block(run)
-    attribute = load(load("%frame", _FRAME_ATTRIBUTES), 0)
-    record = w.cast("inttoptr", load(load(attribute, _VALUE), 0, "i64"), "i64", "ptr")
+    attribute = load(load(frame, _FRAME_ATTRIBUTES), 0)
+    record = w.emit("inttoptr", PTR, (load(load(attribute, _VALUE), 0, I64),))
     table = load(record, _TABLE)
-    counts = [load(record, offset, "i64") for offset in (_PARAMETERS, _RESULTS)]
+    counts = [load(record, offset, I64) for offset in (_PARAMETERS, _RESULTS)]
     # One run at a time: the table and the memory are the program's.
     take, wait, taken = "take", "wait", "taken"
     w.branch(take)
     w.start_block(take)
-    expected, wanted = w.number(0, I64), w.number(1, I64)
-    pair = w.emit(
-        "cmpxchg",
-        Type("{ i64, i1 }"),
-        (w.named(at(record, _LOCK), PTR), expected, wanted),
-        " acquire monotonic",
+    free, locked = w.number(0, I64), w.number(1, I64)
+    w.branch_if(
+        w.compare_and_swap(at(record, _LOCK), free, locked, "acquire monotonic")[1], taken, wait
     )
-    w.branch_if(w.emit("extractvalue", I1, (pair,), ", 1").name, taken, wait)
     w.start_block(wait)
     if os.name == "posix":
-        w.declare("declare i32 @sched_yield()")
-        w.emit("call", I32, (), "i32 @sched_yield")
+        w.intrinsic("sched_yield", I32)
     w.branch(take)
     w.start_block(taken)
-    first = "0"
+    first: Word = 0
     for offset, count in zip((_FRAME_ARGUMENTS, _FRAME_RESULTS), counts, strict=True):
-        buffers = load("%frame", offset)
+        buffers = load(frame, offset)
         some, none = w.fresh_label("some"), w.fresh_label("none")
-        w.branch_if(w.test("eq", count, 0), none, some)
+        w.branch_if(count.equals(0), none, some)
         w.start_block(some)
         with w.loop(count, stem="buffer") as number:
             data = load(load(buffers, w.mul(number, 8)), _DATA)
-            w.write(data, at(table, w.mul(w.add(first, number), 8)), "ptr")
+            w.store(data, at(table, w.mul(w.add(first, number), 8)))
         w.branch(none)
         w.start_block(none)
         first = count

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction
-from xla_explorer.compiler.codegen.ir.types import I32, PTR
+from xla_explorer.compiler.codegen.ir.types import I8, I32, PTR
+from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Value
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.custom_calls import custom_call_target
@@ -65,19 +66,21 @@ def why_foreign_call(i: HloInstruction, target: Target) -> Reason:
     )
 
 
-def write_foreign_call(w: FunctionWriter, record: str, addresses: Sequence[str | None]) -> str:
+def write_foreign_call(
+    w: FunctionWriter, record: Value[Pointer], addresses: Sequence[Value[Pointer] | None]
+) -> Value[Integer]:
     """Emit a call; return its status, 0 for success.
 
     addresses: of the operands, then of the results; None for a token.
     """
     for k, address in enumerate(addresses):
-        buffer = w.read(_at(w, record, _WORD * (FIRST_BUFFER + k)), "ptr")
-        w.write(address or "null", _at(w, buffer, BUFFER_DATA), "ptr")
-    return w.emit("call", I32, (w.named(record, PTR),), f"i32 @{FOREIGN_CALL}").name
+        buffer = w.load(_at(w, record, _WORD * (FIRST_BUFFER + k)), PTR)
+        w.store(address or w.named("null", PTR), _at(w, buffer, BUFFER_DATA))
+    return w.emit("call", I32, (record,), f"i32 @{FOREIGN_CALL}")
 
 
-def _at(w: FunctionWriter, pointer: str, offset: int) -> str:
-    return w.element_at(pointer, "i8", offset)
+def _at(w: FunctionWriter, pointer: Value[Pointer], offset: int) -> Value[Pointer]:
+    return w.address(pointer, I8, offset)
 
 
 def foreign_call_function() -> LlvmFunction:
@@ -86,19 +89,20 @@ def foreign_call_function() -> LlvmFunction:
     The first handler that returns an error or a future ends the call with status 1.
     """
     w = FunctionWriter()
-    frame = w.read(_at(w, "%record", _WORD * FRAME), "ptr")
+    record, null = w.named("%record", PTR), w.named("null", PTR)
+    frame = w.load(_at(w, record, _WORD * FRAME), PTR)
     for k, stage in enumerate(STAGES):
         there, done, answered = [w.fresh_label(stem) for stem in ("there", "done", "answered")]
-        handler = w.read(_at(w, "%record", _WORD * (FIRST_HANDLER + k)), "ptr")
-        w.branch_if(w.test("eq", handler, "null", "ptr"), done, there)
+        handler = w.load(_at(w, record, _WORD * (FIRST_HANDLER + k)), PTR)
+        w.branch_if(w.compare("eq", handler, null), done, there)
         w.start_block(there)
-        w.write(stage, _at(w, frame, FRAME_STAGE), "i32")
-        w.write("null", _at(w, frame, FRAME_FUTURE), "ptr")
-        error = w.emit("call", PTR, (w.named(frame, PTR),), f"ptr {handler}").name
-        w.write(error, _at(w, "%record", _WORD * ANSWER), "ptr")
-        future = w.read(_at(w, frame, FRAME_FUTURE), "ptr")
-        nothing = [w.test("eq", answer, "null", "ptr") for answer in (error, future)]
-        w.branch_if(w.operation("and", nothing[0], nothing[1], "i1"), done, answered)
+        w.store(w.number(stage, I32), _at(w, frame, FRAME_STAGE))
+        w.store(null, _at(w, frame, FRAME_FUTURE))
+        error = w.emit("call", PTR, (frame,), f"ptr {handler}")
+        w.store(error, _at(w, record, _WORD * ANSWER))
+        future = w.load(_at(w, frame, FRAME_FUTURE), PTR)
+        nothing = [w.compare("eq", answer, null) for answer in (error, future)]
+        w.branch_if(w.both(*nothing), done, answered)
         w.start_block(answered)
         w.return_(w.number(1, I32))
         w.start_block(done)

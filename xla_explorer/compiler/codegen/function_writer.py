@@ -1,14 +1,17 @@
 """The builder of kernels: one function in blocks, with the HLO instruction of each line.
 
-Operations are typed records (`ir/`) or, in some writers, text. Building and printing 10,000
-operations takes less than 8 ms; through LLVM's own objects it takes 70 ms.
+Operations are typed records (`ir/`). Building and printing 10,000 operations takes less than 8 ms;
+through LLVM's own objects it takes 70 ms.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import reduce
+from typing import Any, Generic
 
+from xla_explorer.compiler.codegen.ir.builder import literal
 from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
 from xla_explorer.compiler.codegen.ir.index_arithmetic import IndexingBuilder, Word
 from xla_explorer.compiler.codegen.ir.marks import OPTIMIZATION_LEVELS, UNROLL
@@ -21,17 +24,15 @@ from xla_explorer.compiler.codegen.ir.records import (
     Label,
     Line,
     Phi,
-    RawLine,
     Switch,
 )
-from xla_explorer.compiler.codegen.ir.types import I1, I64, PTR, Type, type_named
-from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Value
+from xla_explorer.compiler.codegen.ir.types import I1, I64, PTR, Type, structure_type
+from xla_explorer.compiler.codegen.ir.values import Integer, K, Pointer, Value
 
 # Loops with a small, constant trip count become straight-line code; LLVM unrolls no others (see
 # `OptimizationOptions`).
 UNROLLED_ITERATIONS = 9
 UNROLLED_LINES = 300
-Index = "str | int"  # an i64 SSA name, or a constant that Python folds
 
 
 class OpenLoop:
@@ -43,13 +44,30 @@ class OpenLoop:
 
     __slots__ = ("carried", "following", "index")
 
-    def __init__(self, index: str, carried: list[str]) -> None:
+    def __init__(self, index: Value[Integer], carried: list[Value]) -> None:
         self.index, self.carried = index, carried
-        self.following: list[str] = []
+        self.following: list[Value] = []
 
 
-class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
-    """Writes one function in blocks. Operations are methods of `Builder`, or text: `value`, `do`.
+class Variable(Generic[K]):
+    """A variable on the stack."""
+
+    __slots__ = ("address", "type", "w")
+
+    def __init__(self, w: FunctionWriter, t: Type) -> None:
+        self.w, self.type, self.address = w, t, w.stack_slot(t)
+
+    def get(self) -> Value[K]:
+        """Emit a load."""
+        return self.w.load(self.address, self.type)
+
+    def set(self, value: Value[K] | float) -> None:
+        """Emit a store."""
+        self.w.store(self.w.operand(value, self.type), self.address)
+
+
+class FunctionWriter(InOrderBuilder, IndexingBuilder):
+    """Writes one function in blocks. Operations are methods of `Builder`.
 
     unroll: mark short loops to be unrolled. stack_space: the address space of the stack; pointers
     to it are cast to generic ones. optimization_level: of LLVM on the function. marks: metadata in
@@ -69,23 +87,12 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         self.routines: dict[str, None] = {}
         self._kept_loops = 0
         self._choices = 0  # conditional branches so far, without those of unrolled loops
-        self._spans: dict[tuple[str | int, str | int], int] = {}
+        self._spans: dict[tuple[Word, Word], int] = {}
         self._repeated_lines = 0  # additional lines after unrolling, so far
         self._entry_records: list[Line] = []
         self._block = "entry"
 
-    # -- lines -------------------------------------------------------------------------------------
-    def value(self, expression: str) -> str:
-        """Append `%n = expression` and return `%n`."""
-        self._counter += 1
-        name = f"%v{self._counter}"
-        self.records.append(RawLine(f"{name} = {expression}", self.origin))
-        return name
-
-    def do(self, statement: str) -> None:
-        """Append a statement without a result."""
-        self.records.append(RawLine(statement, self.origin))
-
+    # -- blocks ------------------------------------------------------------------------------------
     def fresh_label(self, stem: str) -> str:
         """Return a new block label."""
         self._counter += 1
@@ -106,7 +113,7 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         self.marks.add(metadata)
         self.records.append(Jump(label, metadata, self.origin))
 
-    def branch_if(self, condition: object, then: str, otherwise: str) -> None:
+    def branch_if(self, condition: Value[Integer], then: str, otherwise: str) -> None:
         """Emit a conditional branch on an i1."""
         self._choices += 1
         self._branch(condition, then, otherwise)
@@ -124,26 +131,23 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
     def only_if(self, condition: Value[Integer]) -> Iterator[None]:
         """See `IndexingBuilder`."""
         inside, after = self.fresh_label("only"), self.fresh_label("after")
-        self.branch_if(condition.name, inside, after)
+        self.branch_if(condition, inside, after)
         self.start_block(inside)
         yield
         self.branch(after)
         self.start_block(after)
 
     @contextmanager
-    def where(self, *conditions: str) -> Iterator[None]:
+    def where(self, *conditions: Value[Integer]) -> Iterator[None]:
         """Open a region that executes if all conditions are true."""
-        total = conditions[0] if conditions else ""
-        for condition in conditions[1:]:
-            total = self.value(f"and i1 {total}, {condition}")
-        with self.only_if(self.named(total, I1)) if conditions else nullcontext():
+        with self.only_if(reduce(self.both, conditions)) if conditions else nullcontext():
             yield
 
-    def stack_slot(self, llvm_type: str, count: int = 1) -> str:
+    def stack_slot(self, t: Type | str, count: int = 1) -> Value[Pointer]:
         """Emit an alloca in the entry block; LLVM promotes scalar slots to registers."""
         self._counter += 1
         name = f"%slot{self._counter}"
-        size = f"{llvm_type}, i64 {count}, align 64" if count != 1 else f"{llvm_type}, align 8"
+        size = f"{t}, i64 {count}, align 64" if count != 1 else f"{t}, align 8"
         slot: Value[Pointer] = Value(self, PTR, name)
         if self.stack_space:
             private: Value[Pointer] = Value(
@@ -156,7 +160,7 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
             ]
         else:
             self._entry_records.append(Instruction(slot, "alloca", (), size, None))
-        return name
+        return slot
 
     @contextmanager
     def from_instruction(self, number: int) -> Iterator[None]:
@@ -166,6 +170,29 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
             yield
         finally:
             self.origin = previous
+
+    def variable(self, t: Type) -> Variable[Any]:
+        """Return a new variable."""
+        return Variable(self, t)
+
+    @contextmanager
+    def repeat_while(self, condition: Callable[[], Value[Integer]]) -> Iterator[None]:
+        """Open the body of `while (condition())`."""
+        head, inside, end = [
+            self.fresh_label(stem) for stem in ("while", "while.body", "while.end")
+        ]
+        self.branch(head)
+        self.start_block(head)
+        self.branch_if(condition(), inside, end)
+        self.start_block(inside)
+        yield
+        self.branch(head)
+        self.start_block(end)
+
+    def constant_vector(self, numbers: Sequence[int], t: Type) -> Value:
+        """Return a vector of constants of a type."""
+        lanes = ", ".join([f"{t} {literal(t, number)}" for number in numbers])
+        return self.named(f"<{lanes}>", t.of_lanes(len(numbers)))
 
     def declare(self, declaration: str) -> None:
         """Record an external declaration, such as `declare float @llvm.fabs.f32(float)`."""
@@ -181,101 +208,70 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         self.declare_routine(name, ", ".join([o.type.text for o in operands]))
         self.call(name, *operands)
 
-    def call_intrinsic(
-        self, name: str, result: str, *arguments: tuple[str, str], flags: str = ""
-    ) -> str:
-        """Call an LLVM intrinsic (type, value pairs) and declare it."""
-        self.declare(f"declare {result} @{name}({', '.join([t for t, _ in arguments])})")
-        return self.value(
-            f"call {flags}{result} @{name}({', '.join([f'{t} {v}' for t, v in arguments])})"
+    def call_effect(self, name: str, *operands: Value) -> None:
+        """Call an intrinsic with side effects and without result."""
+        self.declare(f"declare void @{name}({', '.join([o.type.text for o in operands])})")
+        self.call(name, *operands)
+
+    # -- memory that threads share, without an order of other accesses -----------------------------
+    def load_atomic(self, pointer: Value[Pointer], t: Type) -> Value:
+        """Load a value that other threads change."""
+        return self.emit("load atomic", t, (pointer,), f" monotonic, align {t.bits // 8}")
+
+    def atomic(self, operation: str, pointer: Value[Pointer], value: Value) -> Value:
+        """Combine memory with a value by an operation of `atomicrmw`; return the old value."""
+        return self.emit(f"atomicrmw {operation}", value.type, (pointer, value), " monotonic")
+
+    def compare_and_swap(
+        self,
+        pointer: Value[Pointer],
+        expected: Value,
+        new: Value,
+        orders: str = "monotonic monotonic",
+    ) -> tuple[Value, Value[Integer]]:
+        """Replace memory if it has the expected value.
+
+        Returns the old value, and whether it was replaced. orders: of memory, on success and on
+        failure.
+        """
+        pair = self.emit(
+            "cmpxchg", structure_type(new.type, I1), (pointer, expected, new), f" {orders}"
         )
+        return self.extract_value(pair, 0, new.type), self.extract_value(pair, 1, I1)
 
-    # -- operations by LLVM's names, on names of values: i64 unless a type is given ----------------
-    def _given(self, value: object, t: Type | str) -> Value:
-        return self.named(value, type_named(t))
+    def extract_value(self, structure: Value, number: int, t: Type) -> Value:
+        """Return a field of a structure."""
+        return self.emit("extractvalue", t, (structure,), f", {number}")
 
-    def operation(self, op: str, a: object, b: object, t: Type | str = I64, flags: str = "") -> str:
-        """Emit an operation on two values of a type."""
-        x, y = self._given(a, t), self._given(b, t)
-        return self.emit(op, x.type, (x, y), flags).name
-
-    def test(self, predicate: str, a: object, b: object, t: Type | str = I64) -> str:
-        """Emit a comparison of integers."""
-        return self.emit("icmp", I1, (self._given(a, t), self._given(b, t)), predicate).name
-
-    def choose(
-        self, condition: object, then: object, otherwise: object, t: Type | str = I64
-    ) -> str:
-        """Emit `condition ? then : otherwise`."""
-        x, y = self._given(then, t), self._given(otherwise, t)
-        return self.emit("select", x.type, (self.named(condition, I1), x, y)).name
-
-    def cast(self, op: str, value: object, source: Type | str, target: Type | str) -> str:
-        """Emit a conversion."""
-        return self.emit(op, type_named(target), (self._given(value, source),)).name
-
-    def element_at(
-        self, pointer: object, t: Type | str, at: object, pointer_type: Type | str = PTR
-    ) -> str:
-        """Emit the address of an element."""
-        return self.address(self._given(pointer, pointer_type), type_named(t), at).name
-
-    def read(
-        self,
-        pointer: object,
-        t: Type | str,
-        alignment: int = 0,
-        pointer_type: Type | str = PTR,
-        tail: str = "",
-    ) -> str:
-        """Emit a load."""
-        return self.load(self._given(pointer, pointer_type), type_named(t), alignment, tail).name
-
-    def write(
-        self,
-        value: object,
-        pointer: object,
-        t: Type | str,
-        alignment: int = 0,
-        pointer_type: Type | str = PTR,
-    ) -> None:
-        """Emit a store."""
-        self.store(self._given(value, t), self._given(pointer, pointer_type), alignment)
-
-    def read_lanes(
-        self, pointer: object, t: str, lanes: int, pointer_type: Type | str = PTR, tail: str = ""
-    ) -> list[str]:
+    # -- vectors in memory -------------------------------------------------------------------------
+    def load_lanes(
+        self, pointer: Value[Pointer], t: Type, lanes: int, tail: str = ""
+    ) -> list[Value]:
         """Load contiguous elements; the address is aligned to their total size."""
-        wide = type_named(t).of_lanes(lanes)
-        loaded = self.load(self._given(pointer, pointer_type), wide, wide.bits * lanes // 8, tail)
-        return [loaded.name] if lanes == 1 else [self.extract(loaded, k).name for k in range(lanes)]
+        wide = t.of_lanes(lanes)
+        loaded = self.load(pointer, wide, wide.bits * lanes // 8, tail)
+        return [loaded] if lanes == 1 else [self.extract(loaded, k) for k in range(lanes)]
 
-    def write_lanes(
-        self,
-        values: Sequence[object],
-        address: Callable[[], str],
-        t: str,
-        pointer_type: Type | str = PTR,
-    ) -> None:
+    def store_lanes(self, values: Sequence[Value], address: Callable[[], Value[Pointer]]) -> None:
         """Store contiguous elements; the address is aligned to their total size."""
-        wide = type_named(t).of_lanes(len(values))
+        wide = values[0].type.of_lanes(len(values))
         vector = self.named("poison", wide)
         for k, value in enumerate(values):
-            vector = self.insert(vector, k, self._given(value, t))
-        self.write(vector, address(), wide, wide.bits * len(values) // 8, pointer_type)
+            vector = self.insert(vector, k, value)
+        self.store(vector, address(), wide.bits * len(values) // 8)
 
     # -- i64 index arithmetic ----------------------------------------------------------------------
     def index_operation(self, op: str, a: Word, b: Word, flags: str = "") -> Word:
         """See `IndexArithmetic`."""
-        return self.emit(op, I64, (self.named(a, I64), self.named(b, I64)), flags).name
+        return self.emit(op, I64, (self.named(a, I64), self.named(b, I64)), flags)
 
     def smaller(self, a: Word, b: Word) -> Word:
         """Return the minimum of two indices."""
         if isinstance(a, int) and isinstance(b, int):
             return min(a, b)
-        return self.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(a)), ("i64", str(b)))
+        return self.intrinsic("llvm.smin.i64", I64, self.named(a, I64), self.named(b, I64))
 
-    def block_start(self, number: str | int, size: int, extent: str | int) -> str | int:
+    def block_start(self, number: Word, size: int, extent: Word) -> Word:
         """Return the start of block `number` of a range; the last block ends with the range."""
         start = self.mul(number, size)
         return (
@@ -284,7 +280,7 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
             else self.smaller(start, self.sub(extent, size))
         )
 
-    def span(self, start: str | int, length: int) -> str | int:
+    def span(self, start: Word, length: int) -> Word:
         """Return start + length, and record the pair.
 
         A loop from start to this end has a constant trip count, which its metadata states.
@@ -297,12 +293,12 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
     @contextmanager
     def loop(
         self,
-        extent: str | int,
-        start: str | int = 0,
+        extent: Word,
+        start: Word = 0,
         step: int = 1,
         stem: str = "loop",
         metadata: str = "",
-    ) -> Iterator[str | int]:
+    ) -> Iterator[Word]:
         """Open `for (i64 i = start; i < extent; i += step)`.
 
         Unless both bounds are constant, the body runs at least once: extent must exceed start. A
@@ -322,18 +318,15 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
             return
         label, end, before = self._open_loop(stem)
         self._counter += 1
-        name, following = f"%i{self._counter}", f"%n{self._counter}"
+        index: Value[Integer] = Value(self, I64, f"%i{self._counter}")
         first = len(self.records)
-        phi = self._phi(name, I64, start, before)
+        phi = self._phi(index, self.named(start, I64), before)
         kept, repeated, choices = self._kept_loops, self._repeated_lines, self._choices
-        yield name
-        index, after = self.named(name, I64), self.named(following, I64)
-        self.records.append(
-            Instruction(after, "add", (index, self.named(step, I64)), "nuw nsw", self.origin)
-        )
-        phi.incoming.append((after, self._block))
+        yield index
+        following = self.emit("add", I64, (index, self.named(step, I64)), "nuw nsw")
+        phi.incoming.append((following, self._block))
         exact = (start, extent) in self._spans and self._spans[start, extent] % step == 0
-        condition = self.test("ne" if exact else "slt", after, extent)
+        again = self.test("ne" if exact else "slt", following, extent)
         if (
             self.unroll
             and not metadata
@@ -352,31 +345,33 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
                 self._repeated_lines += (iterations - 1) * size
         if metadata != UNROLL:
             self._kept_loops += 1
-        self._close_loop(condition, label, end, metadata)
+        self._close_loop(again, label, end, metadata)
 
     @contextmanager
     def carrying_loop(
         self,
-        extent: str | int,
-        initial: Sequence[str],
-        t: str,
+        extent: Word,
+        initial: Sequence[Value],
         step: int = 1,
         stem: str = "loop",
         metadata: str = "",
     ) -> Iterator[OpenLoop]:
         """Open a loop from 0 with loop-carried values and at least one iteration."""
         label, end, before = self._open_loop(stem)
-        number = label.rpartition(".")[2]
-        loop = OpenLoop(f"%k{number}", [f"%s{number}.{k}" for k in range(len(initial))])
-        index = self._phi(loop.index, I64, 0, before)
+        self._counter += 1
+        loop = OpenLoop(
+            Value(self, I64, f"%k{self._counter}"),
+            [Value(self, v.type, f"%s{self._counter}.{k}") for k, v in enumerate(initial)],
+        )
+        index = self._phi(loop.index, self.named(0, I64), before)
         carried = [
-            self._phi(name, type_named(t), start, before)
-            for name, start in zip(loop.carried, initial, strict=True)
+            self._phi(value, start, before)
+            for value, start in zip(loop.carried, initial, strict=True)
         ]
         yield loop
-        following = self.operation("add", loop.index, step, flags="nuw nsw")
+        following = self.emit("add", I64, (loop.index, self.named(step, I64)), "nuw nsw")
         for phi, after in zip((index, *carried), (following, *loop.following), strict=True):
-            phi.incoming.append((self.named(after, phi.result.type), self._block))
+            phi.incoming.append((after, self._block))
         self._close_loop(self.test("ult", following, extent), label, end, metadata)
 
     def phi(self, first: Value, first_block: str, second: Value, second_block: str) -> Value:
@@ -395,12 +390,12 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         self.start_block(label)
         return label, end, before
 
-    def _phi(self, name: str, t: Type, start: str | int, before: str) -> Phi:
-        phi = Phi(self.named(name, t), [(self.named(start, t), before)], self.origin)
+    def _phi(self, value: Value, start: Value, before: str) -> Phi:
+        phi = Phi(value, [(start, before)], self.origin)
         self.records.append(phi)
         return phi
 
-    def _close_loop(self, condition: str, label: str, end: str, metadata: str) -> None:
+    def _close_loop(self, condition: Value[Integer], label: str, end: str, metadata: str) -> None:
         """Emit the back edge, taken if the condition is true.
 
         The optimisation level of the function follows from the metadata of its loops.

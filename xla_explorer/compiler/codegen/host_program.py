@@ -28,6 +28,7 @@ from xla_explorer.compiler.codegen.ir.llvm_module import SOURCE, LlvmFunction, L
 from xla_explorer.compiler.codegen.ir.marks import WHILE, metadata_definitions
 from xla_explorer.compiler.codegen.ir.records import INVARIANT, Access
 from xla_explorer.compiler.codegen.ir.types import I8, I32, I64, PTR
+from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.operation_writer import OperationWriter, PlaceOf
 from xla_explorer.compiler.codegen.parallel_plan import cache_blocking_decision
 from xla_explorer.compiler.codegen.program_kernels import ProgramKernels
@@ -164,11 +165,11 @@ class HostProgramWriter:
             for i, kernel, number in zip(members, prepared, numbers, strict=True):
                 with self.w.from_instruction(i.id):
                     self.calls.instrument(number, True)
-                    self.calls.kernel(kernel, str(block))
+                    self.calls.kernel(kernel, block)
                     self.calls.instrument(
                         number,
                         False,
-                        counted=self.w.test("eq", block, 0) if self.instrumented else "true",
+                        counted=self.w.test("eq", block, 0) if self.instrumented else None,
                     )
 
     def instruction(self, i: HloInstruction) -> None:
@@ -215,14 +216,14 @@ class HostProgramWriter:
         w.branch(head, WHILE)
         w.start_block(end)
 
-    def _load_pred(self, place: BufferSlice, *, volatile: bool = False) -> str:
+    def _load_pred(self, place: BufferSlice, *, volatile: bool = False) -> Value[Integer]:
         """Load a pred as an i1.
 
         volatile: load on every execution, against LLVM's own knowledge of the value.
         """
-        address = self.w.named(self.calls.address(place), PTR)
+        address = self.calls.address(place)
         op = "load volatile" if volatile else "load"
-        return self.w.test("ne", self.w.emit(op, I8, (address,), Access(1)), 0, I8)
+        return self.w.emit(op, I8, (address,), Access(1)).differs(0)
 
     def conditional(self, i: HloInstruction) -> None:
         """Emit a branch on a pred, or a switch whose default is the last branch."""
@@ -234,7 +235,7 @@ class HostProgramWriter:
         if selector.shape.element_type.is_pred:
             w.branch_if(self._load_pred(place), labels[0], labels[1])
         else:
-            value = w.load(w.named(self.calls.address(place), PTR), I32, 4)
+            value = w.load(self.calls.address(place), I32, 4)
             w.switch(value, labels[:-1], labels[-1])
         for label, branch in zip(labels, i.called, strict=True):
             w.start_block(label)
@@ -253,10 +254,12 @@ class HostProgramWriter:
         outer_code = InOrderBuilder()
         table = outer_code.named("%arguments", PTR)
         pointers = []
-        for slot, name in self.calls.pointers.items():
+        for slot, pointer in self.calls.pointers.items():
             place = (table, outer_code.named(slot, I64))
-            at = outer_code.define(f"{name}.at", "getelementptr", PTR, place, "inbounds ptr")
-            pointers.append(outer_code.define(name, "load", PTR, (at,), Access(0, INVARIANT)))
+            at = outer_code.define(f"{pointer}.at", "getelementptr", PTR, place, "inbounds ptr")
+            pointers.append(
+                outer_code.define(pointer.name, "load", PTR, (at,), Access(0, INVARIANT))
+            )
         unoptimized = ("optnone", "noinline") if self.operations.is_long else ()
         whole = LlvmFunction(
             self.name,
@@ -273,10 +276,11 @@ class HostProgramWriter:
         if not self._has_inner_function():
             return [whole]
         name = self.kernels.fresh_name(f"{self.name}_body")
-        names = self.calls.pointers.values()
         inner = whole._replace(
             name=name,
-            parameters=tuple([f"ptr noalias {name}" for name in names]),
+            parameters=tuple(
+                [f"ptr noalias {pointer}" for pointer in self.calls.pointers.values()]
+            ),
             body=self.w.body(),
             linkage="internal",
             attributes=("noinline", "nounwind"),

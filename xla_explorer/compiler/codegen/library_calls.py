@@ -14,7 +14,9 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.ir.types import I32, I64, PTR, type_named
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
+from xla_explorer.compiler.codegen.ir.types import F32, F64, I32
+from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Value
 from xla_explorer.compiler.codegen.kernels.guards import base_position
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
 from xla_explorer.compiler.codegen.kernels.products.dot_geometry import (
@@ -27,7 +29,6 @@ from xla_explorer.compiler.codegen.kernels.products.dot_plan import (
     DotPlan,
     plan_dot,
 )
-from xla_explorer.compiler.codegen.llvm_types import float_constant
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.policies.convolutions import convolution_of
 from xla_explorer.compiler.codegen.nest.tuning import tuning_of
@@ -36,7 +37,7 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
 
-_ROUTINES = {"f32": ("cblas_sgemm", "float"), "f64": ("cblas_dgemm", "double")}
+_ROUTINES = {"f32": ("cblas_sgemm", F32), "f64": ("cblas_dgemm", F64)}
 # Tasks of a product start at multiples of this number of rows. OpenBLAS's kernels compute 12 rows
 # at a time (AVX2), or 2, 4 or 8; remainder kernels round differently. So every row uses the same
 # kernel as in the whole product, and the bits are equal.
@@ -150,25 +151,23 @@ def _gemm(
     w: FunctionWriter,
     element_type: str,
     transposed: tuple[bool, bool],
-    sizes: tuple[str | int, int, int],
-    a: tuple[str, int],
-    b: tuple[str, int],
-    c: tuple[str, int],
+    sizes: tuple[Word, int, int],
+    a: tuple[Value[Pointer], int],
+    b: tuple[Value[Pointer], int],
+    c: tuple[Value[Pointer], int],
     accumulate: bool,
 ) -> None:
     """Emit C = A B (+ C) by GEMM; C is rows x columns; pointers with leading dimensions."""
-    routine, name = _ROUTINES[element_type]
-    t = type_named(name)
+    routine, t = _ROUTINES[element_type]
     one, beta = w.number(1.0, t), w.number(1.0 if accumulate else 0.0, t)
-    rows = sizes[0] if isinstance(sizes[0], int) else w.cast("trunc", sizes[0], I64, I32)
     flags = [112 if flag else 111 for flag in transposed]
-    numbers = [w.named(n, I32) for n in (101, *flags, rows, *sizes[1:])]
-    left, right, result = [(w.named(p, PTR), w.named(n, I32)) for p, n in (a, b, c)]
+    numbers = [w.index_as(n, I32) for n in (101, *flags, *sizes)]
+    left, right, result = [(p, w.number(leading, I32)) for p, leading in (a, b, c)]
     w.call_routine(routine, *numbers, one, *left, *right, beta, *result)
 
 
-def _at(w: FunctionWriter, array: ArrayInMemory, element_type: str, offset: str | int) -> str:
-    return w.element_at(array.pointer, _ROUTINES[element_type][1], offset)
+def _at(w: FunctionWriter, array: ArrayInMemory, element_type: str, offset: Word) -> Value[Pointer]:
+    return w.address(array.pointer, _ROUTINES[element_type][1], offset)
 
 
 def write_library_dot(
@@ -198,7 +197,7 @@ def write_library_dot(
             w.linear(index, strides)
             for strides in (left.batch, right.batch, dot.shape.strides[: len(batch)])
         ]
-        task: str | int = rows
+        task: Word = rows
         if part is not None:
             task = w.sub(part.end, part.begin)
             offsets[0] = w.add(offsets[0], w.mul(part.begin, left.row))
@@ -359,20 +358,20 @@ def _write_window_gemms(context: KernelContext, i: HloInstruction) -> None:
     labels, rules = i.attribute("dim_labels"), i.attribute("window").dimensions
     name, c, out_dims = i.shape.element_type.name, context.outputs[0], i.shape.dimensions
     t, x_out = _ROUTINES[name][1], labels.output_spatial[-1]
-    zero = float_constant(0.0, t)
+    zero = w.number(0.0, t)
     with context.iterate(
         [out_dims[d] for d in (labels.output_batch, *labels.output_spatial[:-1])]
     ) as (batch, *where):
-        row: str | int = w.mul(batch, i.shape.strides[labels.output_batch])
+        row: Word = w.mul(batch, i.shape.strides[labels.output_batch])
         for d, x in zip(labels.output_spatial[:-1], where, strict=True):
             row = w.add(row, w.mul(x, i.shape.strides[d]))
         features = _weights_of(i).features
         with w.loop(out_dims[x_out], stem="clear") as x, w.loop(features, stem="clear") as j:
             at = w.add(w.add(row, w.mul(x, i.shape.strides[x_out])), j)
-            w.write(zero, _at(w, c, name, at), t)
+            w.store(zero, _at(w, c, name, at))
         with ExitStack() as loops:
             window = [loops.enter_context(w.loop(r.size, stem="window")) for r in rules[:-1]]
-            conditions: list[str] = []
+            conditions: list[Value[Integer]] = []
             base = [
                 base_position(w, r, x, k, lhs.shape.dimensions[d], conditions)
                 for r, x, k, d in zip(
@@ -380,10 +379,10 @@ def _write_window_gemms(context: KernelContext, i: HloInstruction) -> None:
                 )
             ]
             loops.enter_context(w.where(*conditions))
-            source: str | int = w.mul(batch, lhs.shape.strides[labels.input_batch])
+            source: Word = w.mul(batch, lhs.shape.strides[labels.input_batch])
             for d, x in zip(labels.input_spatial[:-1], base, strict=True):
                 source = w.add(source, w.mul(x, lhs.shape.strides[d]))
-            kernel: str | int = 0
+            kernel: Word = 0
             for d, k in zip(labels.kernel_spatial[:-1], window, strict=True):
                 kernel = w.add(kernel, w.mul(k, rhs.shape.strides[d]))
             _write_row_gemms(context, i, source, kernel, row)
@@ -392,9 +391,9 @@ def _write_window_gemms(context: KernelContext, i: HloInstruction) -> None:
 def _write_row_gemms(
     context: KernelContext,
     i: HloInstruction,
-    source: str | int,
-    kernel: str | int,
-    row: str | int,
+    source: Word,
+    kernel: Word,
+    row: Word,
 ) -> None:
     """Emit the GEMMs of an output row, one per window column that reads the image.
 

@@ -14,9 +14,12 @@ from __future__ import annotations
 
 import math
 
-from xla_explorer.compiler.codegen.ir.types import I32, I64, PTR, type_named
+from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, IndexTuple
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.types import I8, I32, I64
+from xla_explorer.compiler.codegen.ir.values import Pointer, Value
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
-from xla_explorer.compiler.codegen.llvm_types import register_type, scalar_constant
+from xla_explorer.compiler.codegen.llvm_types import constant, value_type
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -81,9 +84,9 @@ def write_cholesky(i: HloInstruction, target: Target, slots: tuple[int, ...]) ->
     source, output = context.arrays[i.operands[0]], context.outputs[0]
     size, lower, element_type = i.shape.dimensions[-1], i.attribute("lower"), i.shape.element_type
     routine = f"{_LETTERS[element_type.name]}potrf_"
-    which, order, status = w.stack_slot("i8"), w.stack_slot("i32"), w.stack_slot("i32")
-    zero = scalar_constant(0, element_type)
-    failure = scalar_constant(float("nan"), element_type)
+    which, order, status = w.variable(I8), w.variable(I32), w.variable(I32)
+    zero = constant(w, 0, element_type)
+    failure = constant(w, float("nan"), element_type)
     with context.iterate(list(i.shape.dimensions[:-2])) as batch:
         with w.loop(size, stem="row") as row:
             end, start = (
@@ -94,16 +97,17 @@ def write_cholesky(i: HloInstruction, target: Target, slots: tuple[int, ...]) ->
         if size > 1:
             with w.loop(size, 1, stem="row") as below, w.loop(below, stem="clear") as left:
                 output.store(w, (*batch, left, below) if lower else (*batch, below, left), zero)
-        w.write(_UPPER_CHARACTER if lower else _LOWER_CHARACTER, which, "i8")
-        w.write(size, order, "i32")
-        w.write(0, status, "i32")
-        matrix = _matrix(
-            context, output.pointer, w.linear((*batch, 0, 0), i.shape.strides), element_type.bytes
-        )
-        pointers = [w.named(p, PTR) for p in (which, order, matrix, order, status)]
+        which.set(_UPPER_CHARACTER if lower else _LOWER_CHARACTER)
+        order.set(size)
+        status.set(0)
+        pointers = [v.address for v in (which, order)]
+        pointers += [_matrix(w, output, batch), order.address, status.address]
         w.call_routine(routine, *pointers, w.number(1, I64))
-        failed = w.test("ne", w.read(status, "i32"), 0, I32)
-        with w.where(failed), w.loop(size, stem="row") as row, w.loop(size, stem="fill") as column:
+        with (
+            w.where(status.get().differs(0)),
+            w.loop(size, stem="row") as row,
+            w.loop(size, stem="fill") as column,
+        ):
             output.store(w, (*batch, row, column), failure)
     return context.finish(slots)
 
@@ -115,15 +119,15 @@ def write_triangular_solve(i: HloInstruction, target: Target, slots: tuple[int, 
     w.origin = i.id
     a, b = i.operands
     output, element_type = context.outputs[0], i.shape.element_type
-    t = register_type(element_type)
+    t = value_type(element_type)
     routine = f"cblas_{_LETTERS[element_type.name]}trsm"
-    alpha = w.number(1.0, type_named(t))
+    alpha = w.number(1.0, t)
     if element_type.is_complex:
-        slot = w.named(w.stack_slot(t, 2), PTR)
+        slot = w.stack_slot(t, 2)
         w.store(alpha, slot)
-        w.store(w.number(0.0, alpha.type), w.address(slot, alpha.type, 1))
+        w.store(w.number(0.0, t), w.address(slot, t, 1))
         alpha = slot
-    if context.arrays[b].pointer != output.pointer:
+    if context.arrays[b].pointer.name != output.pointer.name:
         with context.iterate([i.shape.element_count]) as (at,):
             output.store_linear(w, at, context.arrays[b].load_linear(w, at))
     transposed = {"NO_TRANSPOSE": _NO_TRANSPOSE, "TRANSPOSE": _TRANSPOSE, "ADJOINT": _ADJOINT}[
@@ -136,23 +140,15 @@ def write_triangular_solve(i: HloInstruction, target: Target, slots: tuple[int, 
     diagonal = _UNIT if i.attribute("unit_diagonal") else _NON_UNIT
     rows, columns = i.shape.dimensions[-2:]
     with context.iterate(list(i.shape.dimensions[:-2])) as batch:
-        matrix = _matrix(
-            context,
-            context.arrays[a].pointer,
-            w.linear((*batch, 0, 0), a.shape.strides),
-            element_type.bytes,
-        )
-        right = _matrix(
-            context, output.pointer, w.linear((*batch, 0, 0), i.shape.strides), element_type.bytes
-        )
         flags = [w.number(n, I32) for n in (_ROW_MAJOR, side, triangle, transposed, diagonal)]
-        left = (w.named(matrix, PTR), w.number(a.shape.dimensions[-1], I32))
-        sizes = (w.number(rows, I32), w.number(columns, I32))
-        result = (w.named(right, PTR), sizes[1])
-        w.call_routine(routine, *flags, *sizes, alpha, *left, *result)
+        sizes = [w.number(n, I32) for n in (rows, columns)]
+        left = (_matrix(w, context.arrays[a], batch), w.number(a.shape.dimensions[-1], I32))
+        right = (_matrix(w, output, batch), sizes[1])
+        w.call_routine(routine, *flags, *sizes, alpha, *left, *right)
     return context.finish(slots)
 
 
-def _matrix(context: KernelContext, pointer: str, offset: str | int, size: int) -> str:
-    w = context.writer
-    return w.element_at(pointer, "i8", w.mul(offset, size))
+def _matrix(w: FunctionWriter, array: ArrayInMemory, batch: IndexTuple) -> Value[Pointer]:
+    """Return the address of a matrix of the batch."""
+    offset = w.linear((*batch, 0, 0), array.shape.strides)
+    return w.address(array.pointer, I8, w.mul(offset, array.shape.element_type.bytes))

@@ -16,9 +16,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from xla_explorer.compiler.codegen.ir.builder import Builder, literal
+from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.types import Type
-from xla_explorer.compiler.codegen.ir.values import Complex, Scalar, ScalarLike, Value
+from xla_explorer.compiler.codegen.ir.values import Complex, Scalar, Value
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, PrimitiveType
@@ -76,18 +76,6 @@ def stored_type(element_type: PrimitiveType) -> Type:
     return held if t == held.scalar else Type(t)
 
 
-def scalar_of(w: Builder, given: ScalarLike, element_type: PrimitiveType) -> Scalar:
-    """Return an element of the type from a value, or from its LLVM name or constant."""
-    if isinstance(given, (Value, Complex)):
-        return given
-    t = value_type(element_type)
-    return (
-        Complex(w.named(given[0], t), w.named(given[1], t))
-        if isinstance(given, tuple)
-        else w.named(given, t)
-    )
-
-
 def real(given: Scalar) -> Value:
     """Return an element as a value; it must not be complex."""
     if not isinstance(given, Value):
@@ -102,55 +90,37 @@ def pair(given: Scalar) -> Complex:
     return given
 
 
-def part_names(given: Scalar) -> tuple[str, str]:
-    """Return the LLVM names of the parts of a complex number."""
-    z = pair(given)
-    return z.real.name, z.imaginary.name
-
-
 def constant(w: Builder, value: Any, element_type: PrimitiveType) -> Scalar:
     """Return a scalar constant of the type."""
-    return scalar_of(w, scalar_constant(value, element_type), element_type)
+    t = value_type(element_type)
+    if element_type.is_complex:
+        number = complex(value)
+        return Complex(w.number(number.real, t), w.number(number.imag, t))
+    if element_type.is_float:
+        return w.number(float(value), t)
+    if element_type.is_pred:
+        return w.number(bool(value), t)
+    code = int(value) & ((1 << t.bits) - 1)
+    return w.number(code - (1 << t.bits) if code >> (t.bits - 1) else code, t)
 
 
-def from_memory(w: Builder, loaded: Value | str, element_type: PrimitiveType) -> Value:
+def from_memory(w: Builder, loaded: Value, element_type: PrimitiveType) -> Value:
     """Convert a loaded scalar to its type in registers."""
     stored, held = stored_type(element_type), value_type(element_type)
-    value = w.named(loaded, stored)
-    return (
-        w.retyped(value, held) if stored.scalar == held.scalar else w.emit("trunc", held, (value,))
-    )
+    if stored.scalar == held.scalar:
+        return w.retyped(loaded, held)
+    return w.emit("trunc", held, (loaded,))
 
 
-def to_memory(w: Builder, given: Value | str, element_type: PrimitiveType) -> Value:
+def to_memory(w: Builder, value: Value, element_type: PrimitiveType) -> Value:
     """Convert a scalar in a register to its type in memory."""
     stored, held = stored_type(element_type), value_type(element_type)
-    value = w.named(given, held)
     return value if stored.scalar == held.scalar else w.emit("zext", stored, (value,))
 
 
 def type_bits(llvm_type: str) -> int:
     """Return the width of a scalar LLVM type."""
     return Type(llvm_type).bits
-
-
-def float_constant(value: float, llvm_type: str) -> str:
-    """Return a float constant in LLVM's exact hexadecimal spelling."""
-    return literal(Type(llvm_type), value)
-
-
-def scalar_constant(value: Any, element_type: PrimitiveType) -> str | tuple[str, str]:
-    """Return a scalar of the type as an LLVM constant; a pair for complex."""
-    t = value_type(element_type)
-    if element_type.is_complex:
-        number = complex(value)
-        return literal(t, number.real), literal(t, number.imag)
-    if element_type.is_float:
-        return literal(t, float(value))
-    if element_type.is_pred:
-        return literal(t, bool(value))
-    code = int(value) & ((1 << t.bits) - 1)
-    return str(code - (1 << t.bits) if code >> (t.bits - 1) else code)
 
 
 def identity_constant(w: Builder, opcode: str | None, element_type: PrimitiveType) -> Scalar | None:

@@ -12,7 +12,7 @@ from xla_explorer.compiler.codegen.dispatch import (
 )
 from xla_explorer.compiler.codegen.foreign_calls import FOREIGN_CALL, write_foreign_call
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.ir.types import I1, I32, I64, PTR, type_named
+from xla_explorer.compiler.codegen.ir.types import I1, I32, I64, type_named
 from xla_explorer.compiler.codegen.kernel_calls import KernelCalls
 from xla_explorer.compiler.codegen.parallel_plan import plan_parallel
 from xla_explorer.compiler.codegen.program_kernels import (
@@ -89,12 +89,10 @@ class OperationWriter:
         if source == target or target.size == 0:
             return
         size = f"i{self.target.cores.pointer_bits}"
-        self.w.declare(f"declare void @llvm.memcpy.p0.p0.{size}(ptr, ptr, {size}, i1)")
         there, here = self.calls.address(target), self.calls.address(source)
         w = self.w
-        pointers = (w.named(there, PTR), w.named(here, PTR))
         length = w.number(target.size, type_named(size))
-        w.call(f"llvm.memcpy.p0.p0.{size}", *pointers, length, w.number(0, I1))
+        w.call_effect(f"llvm.memcpy.p0.p0.{size}", there, here, length, w.number(0, I1))
 
     def operands(self, i: HloInstruction) -> list[BufferSlice]:
         """Return the buffer slices of a kernel's operands.
@@ -162,7 +160,7 @@ class OperationWriter:
         number = self.row(i, "copy", "memcpy", None)
         self.calls.instrument(number, True)
         if i.opcode.name in IDENTIFIERS:
-            self.w.write(0, self.calls.address(self.place_of(i, ())), "i32", 4)
+            self.w.store(self.w.number(0, I32), self.calls.address(self.place_of(i, ())), 4)
         for operand, target in zip(i.operands, self.leaves(i), strict=False):
             self.copy(self.place_of(operand, ()), target)
         self.calls.instrument(number, False)
@@ -214,7 +212,7 @@ class OperationWriter:
         callback = self.calls.base(self.table.callback_slot)
         status = w.emit("call", I32, (w.number(step, I64),), f"i32 {callback}")
         good, bad = w.fresh_label("ok"), w.fresh_label("failed")
-        w.branch_if(w.test("eq", status, 0, I32), good, bad)
+        w.branch_if(status.equals(0), good, bad)
         w.start_block(bad)
         w.return_(status)
         w.start_block(good)
@@ -243,7 +241,7 @@ class OperationWriter:
         ]
         calls.callees[FOREIGN_CALL] = None
         status = write_foreign_call(w, calls.base(slot), addresses)
-        with w.where(w.test("ne", status, 0, I32)):
+        with w.where(status.differs(0)):
             self._callback(step)
         calls.instrument(number, False)
 

@@ -101,10 +101,8 @@ class NativeFunction:
     ) -> tuple[Value, Value]:
         """Compare and exchange a word; return its old value, and whether it was exchanged."""
         w = self.writer
-        operands = (address, w.operand(expected, I64), w.operand(value, I64))
-        pair = w.emit("cmpxchg", Type("{ i64, i1 }"), operands, " acq_rel acquire")
-        before = w.emit("extractvalue", I64, (pair,), ", 0")
-        return before, w.emit("extractvalue", I1, (pair,), ", 1")
+        old, new = w.operand(expected, I64), w.operand(value, I64)
+        return w.compare_and_swap(address, old, new, "acq_rel acquire")
 
     def atomic_load(self, address: Value) -> Value:
         """Load a word that other threads may change meanwhile."""
@@ -155,7 +153,7 @@ class NativeFunction:
         """Emit the block's code under a condition."""
         w = self.writer
         then, end = w.fresh_label("then"), w.fresh_label("end")
-        w.branch_if(condition.name, then, end)
+        w.branch_if(condition, then, end)
         w.start_block(then)
         yield
         if not self._ended:
@@ -168,7 +166,7 @@ class NativeFunction:
         """Emit a loop with an index from first up to, but not including, count."""
         with (
             self.when(self.writer.operand(first, I64) < count),
-            self.writer.loop(count.name, str(first)) as index,
+            self.writer.loop(count, first) as index,
         ):
             yield self.writer.named(index, I64)
 
@@ -181,7 +179,7 @@ class NativeFunction:
         w.start_block(again)
         until: list[Value] = []
         yield until
-        w.branch_if(until[0].name, end, again)
+        w.branch_if(until[0], end, again)
         w.start_block(end)
 
     def definition(self) -> LlvmFunction:

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Generic
 
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.ir.index_arithmetic import IndexingBuilder, W
-from xla_explorer.compiler.codegen.ir.types import I1, I32, I64, Type
-from xla_explorer.compiler.codegen.ir.values import Pointer, Value
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Condition, IndexingBuilder, Word
+from xla_explorer.compiler.codegen.ir.types import I32, I64, Type
+from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Value
 from xla_explorer.compiler.codegen.kernels.accumulators import Elements
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.thread_number import launch_number
@@ -26,26 +25,28 @@ _SHARED = Type("ptr", space=3)
 Combine = Callable[[list[Scalar], list[Scalar]], list[Scalar]]
 
 
-class BlockOfThreads(Generic[W]):
+class BlockOfThreads:
     """A block of threads of the kernel being written.
 
     threads: in the block. thread, number: index of the thread in the block, and of the block.
     shared_bytes: of shared memory so far.
     """
 
-    def __init__(self, w: IndexingBuilder[W], threads: int, thread: W, number: W) -> None:
+    def __init__(
+        self, w: IndexingBuilder, threads: int, thread: Value[Integer], number: Value[Integer]
+    ) -> None:
         self.w, self.threads = w, threads
         self.shared_bytes = 0
         self._addresses: list[tuple[Value[Pointer], int]] = []  # with their offsets
         self.thread, self.number = thread, number
 
     @property
-    def lane(self) -> W | int:
+    def lane(self) -> Word:
         """Lane index of the thread in its warp."""
         return self.w.mod(self.thread, WARP)
 
     @property
-    def warp(self) -> W | int:
+    def warp(self) -> Word:
         """Warp index in the block."""
         return self.w.div(self.thread, WARP)
 
@@ -165,7 +166,7 @@ class BlockOfThreads(Generic[W]):
         return self.combine_lanes([slot.load(at) for slot in slots], warps, combine)
 
 
-class Block(BlockOfThreads[str]):
+class Block(BlockOfThreads):
     """A block of threads in code that is written basic block by basic block."""
 
     w: FunctionWriter
@@ -175,7 +176,7 @@ class Block(BlockOfThreads[str]):
         super().__init__(
             w,
             threads,
-            *[launch_number(w, context.target, what).name for what in ("thread", "block")],
+            *[launch_number(w, context.target, what) for what in ("thread", "block")],
         )
 
     def finish(self) -> None:
@@ -183,30 +184,25 @@ class Block(BlockOfThreads[str]):
         self.declare_shared(self.context)
 
     @contextmanager
-    def only_if(self, condition: str | None) -> Iterator[None]:
+    def only_if(self, condition: Condition) -> Iterator[None]:
         """Execute the code inside if the condition holds; None: always."""
-        if condition is None or condition == "true":
+        if condition is None:
             yield
             return
-        with self.w.only_if(self.w.named(condition, I1)):
+        with self.w.only_if(condition):
             yield
 
-    def shuffle_xor(self, word: str, distance: int) -> str:
+    def shuffle_xor(self, word: Value[Integer], distance: int) -> Value[Integer]:
         """Return the i32 of the lane whose index differs in the bits of `distance`."""
-        return self._shuffle(self.w.named(word, I32), "bfly", distance, WARP - 1).name
+        return self._shuffle(word, "bfly", distance, WARP - 1)
 
     def from_lane_below(self, values: list[Scalar], distance: int) -> list[Scalar]:
         """Return values of the lane `distance` below; the lowest lanes get their own."""
         return self._each_moved(values, "up", distance, 0)
 
-    def from_lane(self, values: list[Scalar], lane: str | int) -> list[Scalar]:
+    def from_lane(self, values: list[Scalar], lane: Word) -> list[Scalar]:
         """Return values of a lane."""
-        number = (
-            lane
-            if isinstance(lane, int)
-            else self.w.convert("trunc", self.w.named(lane, I64), "i32")
-        )
-        return self._each_moved(values, "idx", number, WARP - 1)
+        return self._each_moved(values, "idx", self.w.index_as(lane, I32), WARP - 1)
 
 
 def _address_in(name: str, offset: int) -> str:
@@ -214,16 +210,16 @@ def _address_in(name: str, offset: int) -> str:
     return f"getelementptr inbounds (i8, {_SHARED} @{name}, i64 {offset})"
 
 
-def both(w: FunctionWriter, a: str | None, b: str | None) -> str | None:
+def both(w: FunctionWriter, a: Condition, b: Condition) -> Condition:
     """Return the conjunction of two conditions; None is true."""
-    return a or b if a is None or b is None else w.operation("and", a, b, "i1")
+    return a or b if a is None or b is None else w.both(a, b)
 
 
-def smaller(w: FunctionWriter, a: str | int, b: str | int) -> str | int:
+def smaller(w: FunctionWriter, a: Word, b: Word) -> Word:
     """Return the minimum of two unsigned positions.
 
     LLVM can remove it from the known ranges of thread numbers.
     """
     if isinstance(a, int) and isinstance(b, int):
         return min(a, b)
-    return w.intrinsic("llvm.umin.i64", I64, w.named(a, I64), w.named(b, I64)).name
+    return w.intrinsic("llvm.umin.i64", I64, w.named(a, I64), w.named(b, I64))

@@ -108,11 +108,11 @@ class ScratchArrays:
         self, context: KernelContext, slots: tuple[int, ...], b: Builder | None = None
     ) -> list[ArrayInMemory]:
         """Return the arrays in a kernel. b: its builder, by default the context's writer."""
-        space, b = context.target.pointer, b or context.writer
+        space, b = type_named(context.target.pointer), b or context.writer
         found = []
         for shape, offset in zip(self.shapes, self.offsets, strict=True):
-            pointer = scratch_pointer(slots)
+            pointer = b.named(scratch_pointer(slots), space)
             if offset:
-                pointer = b.address(b.named(pointer, type_named(space)), I8, offset).name
-            found.append(ArrayInMemory(pointer, shape, space))
+                pointer = b.address(pointer, I8, offset)
+            found.append(ArrayInMemory(pointer, shape))
         return found

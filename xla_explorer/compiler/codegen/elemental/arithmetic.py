@@ -11,13 +11,12 @@ from xla_explorer.compiler.codegen.elemental.complex_numbers import complex_bina
 from xla_explorer.compiler.codegen.elemental.registry import (
     ElementalOperation,
     Scalar,
-    ScalarLike,
     emits_elementwise,
 )
 from xla_explorer.compiler.codegen.ir.builder import EXACT, Builder
 from xla_explorer.compiler.codegen.ir.types import I1, Type
-from xla_explorer.compiler.codegen.ir.values import Complex, Value
-from xla_explorer.compiler.codegen.llvm_types import pair, real, scalar_of, value_type
+from xla_explorer.compiler.codegen.ir.values import Complex, Integer, Value
+from xla_explorer.compiler.codegen.llvm_types import pair, real, value_type
 from xla_explorer.compiler.codegen.vector_math import function_name
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
@@ -65,17 +64,12 @@ def binary(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
 
 
 def binary_value(
-    w: Builder, name: str, element_type: PrimitiveType, left: ScalarLike, right: ScalarLike
+    w: Builder, name: str, element_type: PrimitiveType, left: Scalar, right: Scalar
 ) -> Scalar:
     """Emit a binary operation, by opcode name, on two values of the element type."""
-    if isinstance(left, Value) and isinstance(right, Value):
-        a, b = left, right
-    elif element_type.is_complex:
-        return complex_binary(
-            w, name, pair(scalar_of(w, left, element_type)), pair(scalar_of(w, right, element_type))
-        )
-    else:
-        a, b = real(scalar_of(w, left, element_type)), real(scalar_of(w, right, element_type))
+    if element_type.is_complex:
+        return complex_binary(w, name, pair(left), pair(right))
+    a, b = real(left), real(right)
     if element_type.is_pred:
         return w.binary(_PRED_BINARY[name], a, b)
     if element_type.is_float:
@@ -194,26 +188,18 @@ def bit_count(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scal
     return w.intrinsic(f"llvm.ctlz.{x.type.suffix}", x.type, x, w.number(0, I1))
 
 
-def select_value(
-    w: Builder,
-    condition: ScalarLike,
-    element_type: PrimitiveType,
-    then: ScalarLike,
-    otherwise: ScalarLike,
-) -> Scalar:
+def select_value(w: Builder, condition: Value[Integer], then: Scalar, otherwise: Scalar) -> Scalar:
     """Emit `condition ? then : otherwise`; complex values part by part."""
-    choice = w.named(condition, I1)
-    a, b = scalar_of(w, then, element_type), scalar_of(w, otherwise, element_type)
-    if isinstance(a, Complex):
-        b = pair(b)
-        return Complex(w.select(choice, a.real, b.real), w.select(choice, a.imaginary, b.imaginary))
-    return w.select(choice, a, real(b))
+    if isinstance(then, Complex):
+        parts = zip(then, pair(otherwise), strict=True)
+        return Complex(*[w.select(condition, x, y) for x, y in parts])
+    return w.select(condition, then, real(otherwise))
 
 
 @emits_elementwise("select")
 def select(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
     """Emit `predicate ? on_true : on_false`."""
-    return select_value(w, operands[0], i.shape.element_type, operands[1], operands[2])
+    return select_value(w, real(operands[0]), operands[1], operands[2])
 
 
 @emits_elementwise("clamp")

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from xla_explorer.compiler.codegen.elemental.registry import (
     ElementalOperation,
     Scalar,
-    ScalarLike,
     emits_elementwise,
     emits_indexed,
 )
 from xla_explorer.compiler.codegen.ir.builder import Builder
-from xla_explorer.compiler.codegen.ir.types import F64, I64, Type
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
+from xla_explorer.compiler.codegen.ir.types import F64, Type
 from xla_explorer.compiler.codegen.ir.values import Complex, Value
-from xla_explorer.compiler.codegen.llvm_types import pair, real, scalar_of, value_type
+from xla_explorer.compiler.codegen.llvm_types import pair, real, value_type
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
@@ -32,10 +32,9 @@ def convert(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar
 
 
 def convert_value(
-    w: Builder, given: ScalarLike, source: PrimitiveType, target: PrimitiveType
+    w: Builder, value: Scalar, source: PrimitiveType, target: PrimitiveType
 ) -> Scalar:
     """Convert a value from one primitive type to another."""
-    value = scalar_of(w, given, source)
     if source is target:
         return value
     if source.is_complex:
@@ -126,7 +125,7 @@ def from_bits(w: Builder, bits: Value, element_type: PrimitiveType) -> Value:
 
 @emits_indexed("bitcast-convert")
 def bitcast_convert_width(
-    e: ElementalEmitter, i: HloInstruction, index: tuple[str | int, ...]
+    e: ElementalEmitter, i: HloInstruction, index: tuple[Word, ...]
 ) -> Scalar:
     """Reinterpret bits as narrower elements along a new minor dimension, or as wider ones.
 
@@ -140,9 +139,7 @@ def bitcast_convert_width(
     if operand.shape.rank < i.shape.rank:
         bits = to_bits(w, e.element(operand, index[:-1]), operand.shape.element_type)
         if index[-1] != 0:
-            amount = w.named(w.mul(index[-1], narrow_), Type(f"i{wide}"))
-            if wide != 64 and not amount.is_constant:
-                amount = w.convert("trunc", w.named(amount.name, I64), f"i{wide}")
+            amount = w.index_as(w.mul(index[-1], narrow_), Type(f"i{wide}"))
             bits = w.binary("lshr", bits, amount)
         return from_bits(w, w.convert("trunc", bits, f"i{narrow_}"), i.shape.element_type)
     joined: Value | None = None

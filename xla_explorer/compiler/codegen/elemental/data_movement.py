@@ -14,8 +14,8 @@ from xla_explorer.compiler.codegen.elemental.emitter import (
 )
 from xla_explorer.compiler.codegen.elemental.registry import Complex, Scalar, emits_indexed
 from xla_explorer.compiler.codegen.ir.builder import Builder
-from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
-from xla_explorer.compiler.codegen.ir.types import I64, PTR
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Condition, Word
+from xla_explorer.compiler.codegen.ir.types import I64
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.llvm_types import constant, real, value_type
 from xla_explorer.foundation.reason import Reason
@@ -112,7 +112,7 @@ def _first_read(
 ) -> Scalar:
     read, *others = reads
     operand, place = i.operands[read.operand], tuple([indices(x) for x in read.place])
-    inside: str | None = None
+    inside: Condition = None
     for guard in read.guards if others else ():
         x = indices(guard.expression)
         if isinstance(x, int):
@@ -120,7 +120,7 @@ def _first_read(
                 continue
             return _first_read(e, i, others, indices)
         fits = e.writer.test("ult", x, guard.bound)
-        inside = fits if inside is None else e.writer.operation("and", inside, fits, "i1")
+        inside = fits if inside is None else e.writer.both(inside, fits)
     if inside is None:
         return e.element(operand, place)
     if not others[0].place:
@@ -150,17 +150,15 @@ def iota(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
     return index_value(e.writer, index[i.attribute("iota_dimension")], i.shape.element_type)
 
 
-def index_value(w: Builder, position: Value | str | int, element_type: PrimitiveType) -> Scalar:
+def index_value(w: Builder, position: Word, element_type: PrimitiveType) -> Scalar:
     """Convert an i64 index to the element type."""
     if isinstance(position, int):
         return constant(w, position, element_type)
     if (
         element_type.is_float and element_type.bits <= 32
     ):  # the vectoriser converts 32-bit integers, not 64-bit ones
-        return convert_value(
-            w, w.convert("trunc", w.named(position, I64), "i32"), S32, element_type
-        )
-    return convert_value(w, w.named(position, I64), S64, element_type)
+        return convert_value(w, w.convert("trunc", position, "i32"), S32, element_type)
+    return convert_value(w, position, S64, element_type)
 
 
 def clamped_start(e: ElementalEmitter, start: HloInstruction, limit: int, at: IndexTuple) -> Word:
@@ -170,7 +168,7 @@ def clamped_start(e: ElementalEmitter, start: HloInstruction, limit: int, at: In
     element = start.shape.element_type
     return clamped(
         e.writer, as_index(e.writer, real(e.element(start, at)), element), element, 0, limit
-    ).name
+    )
 
 
 def clamped(
@@ -214,8 +212,7 @@ def reduce(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
     )
     wide = F32 if operation else element_type
     slots = [
-        w.named(w.stack_slot(value_type(wide).scalar), PTR)
-        for _ in range(2 if element_type.is_complex else 1)
+        w.stack_slot(value_type(wide).scalar) for _ in range(2 if element_type.is_complex else 1)
     ]
 
     def store(value: Scalar) -> None:
@@ -234,7 +231,7 @@ def reduce(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
     with ExitStack() as loops:
         loops.enter_context(e.scope())
         kept = iter(index)
-        position: list[str | int] = [
+        position: list[Word] = [
             loops.enter_context(w.loop(extent, stem="reduce")) if d in reduced else next(kept)
             for d, extent in enumerate(operand.shape.dimensions)
         ]

@@ -16,18 +16,17 @@ from xla_explorer.compiler.codegen.elemental.registry import (
     INDEXED_EMITTERS,
     Complex,
     Scalar,
-    ScalarLike,
 )
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.ir.records import INVARIANT
-from xla_explorer.compiler.codegen.ir.types import I1, Type, type_named
-from xla_explorer.compiler.codegen.ir.values import Value
+from xla_explorer.compiler.codegen.ir.types import PTR, Type
+from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Value
 from xla_explorer.compiler.codegen.llvm_types import (
     constant,
     from_memory,
     pair,
     real,
-    scalar_of,
     stored_type,
     to_memory,
 )
@@ -37,9 +36,9 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import Shape
 
-Position = "str | int"
-IndexTuple = tuple["str | int", ...]
-Source = Callable[[IndexTuple], ScalarLike]
+Position = Word
+IndexTuple = tuple[Word, ...]
+Source = Callable[[IndexTuple], Scalar]
 
 
 class CodegenError(XlaExplorerError):
@@ -47,17 +46,12 @@ class CodegenError(XlaExplorerError):
 
 
 class ArrayInMemory:
-    """An array in memory: the SSA name of a pointer, its type, and a shape with strides."""
+    """An array in memory: a pointer, and a shape with strides."""
 
-    __slots__ = ("invariant", "pointer", "pointer_type", "shape")
+    __slots__ = ("invariant", "pointer", "shape")
 
-    def __init__(
-        self, pointer: str, shape: Shape, pointer_type: str = "ptr", invariant: bool = False
-    ) -> None:
-        self.pointer = pointer
-        self.shape = shape
-        self.pointer_type = pointer_type
-        self.invariant = invariant
+    def __init__(self, pointer: Value[Pointer], shape: Shape, invariant: bool = False) -> None:
+        self.pointer, self.shape, self.invariant = pointer, shape, invariant
 
     def _part_alignment(self, k: int) -> int:
         """Return the alignment of a real (0) or imaginary (1) part in bytes.
@@ -65,16 +59,16 @@ class ArrayInMemory:
         Complex numbers are fully aligned in a GPU's buffers, so that one access loads both parts.
         """
         size = self.shape.element_type.bytes
-        return size if k == 0 and self.pointer_type != "ptr" else size // 2
+        return size if k == 0 and self.pointer.type is not PTR else size // 2
 
     def load(self, w: FunctionWriter, index: IndexTuple) -> Scalar:
         """Load the element at the index."""
         return self.load_linear(w, w.linear(index, self.shape.strides))
 
-    def _address(self, w: FunctionWriter, t: Type, offset: str | int) -> Value:
-        return w.address(w.named(self.pointer, type_named(self.pointer_type)), t, offset)
+    def _address(self, w: FunctionWriter, t: Type, offset: Word) -> Value[Pointer]:
+        return w.address(self.pointer, t, offset)
 
-    def load_linear(self, w: FunctionWriter, offset: str | int) -> Scalar:
+    def load_linear(self, w: FunctionWriter, offset: Word) -> Scalar:
         """Load the element at a linear offset (in elements)."""
         element_type = self.shape.element_type
         t = stored_type(element_type)
@@ -91,20 +85,20 @@ class ArrayInMemory:
             w, w.load(self._address(w, t, offset), t, element_type.bytes, tail), element_type
         )
 
-    def store(self, w: FunctionWriter, index: IndexTuple, value: ScalarLike) -> None:
+    def store(self, w: FunctionWriter, index: IndexTuple, value: Scalar) -> None:
         """Store the element at the index."""
         self.store_linear(w, w.linear(index, self.shape.strides), value)
 
-    def store_linear(self, w: FunctionWriter, offset: str | int, value: ScalarLike) -> None:
+    def store_linear(self, w: FunctionWriter, offset: Word, value: Scalar) -> None:
         """Store the element at a linear offset (in elements)."""
         element_type = self.shape.element_type
-        t, scalar = stored_type(element_type), scalar_of(w, value, element_type)
-        if isinstance(scalar, Complex):
+        t = stored_type(element_type)
+        if isinstance(value, Complex):
             even = w.mul(offset, 2)
-            for k, part in enumerate(scalar):
+            for k, part in enumerate(value):
                 w.store(part, self._address(w, t, w.add(even, k)), self._part_alignment(k))
             return
-        stored = to_memory(w, scalar, element_type)
+        stored = to_memory(w, value, element_type)
         w.store(stored, self._address(w, t, offset), element_type.bytes)
 
 
@@ -171,7 +165,7 @@ class ElementalEmitter:
             stack.pop()
             with self.writer.from_instruction(current.id):
                 if source is not None:
-                    value = scalar_of(self.writer, source(at), current.shape.element_type)
+                    value = source(at)
                 elif operands:
                     value = ELEMENTWISE_EMITTERS[current.opcode.name](
                         self.writer, current, operands
@@ -203,13 +197,13 @@ class ElementalEmitter:
 
     # -- small computations called with scalars (reducers, comparators, map) -----------------------
     def inline_scalar_computation(
-        self, computation: HloComputation, arguments: Sequence[ScalarLike]
+        self, computation: HloComputation, arguments: Sequence[Scalar]
     ) -> list[Scalar]:
         """Inline a computation over scalars; return one result per element of the root tuple."""
         parameters = computation.parameters()
         values = dict(zip(parameters, arguments, strict=True))
 
-        def always(value: ScalarLike) -> Callable[[IndexTuple], ScalarLike]:
+        def always(value: Scalar) -> Callable[[IndexTuple], Scalar]:
             return lambda _index: value
 
         inner = ElementalEmitter(self.writer, {p: always(v) for p, v in values.items()})
@@ -220,7 +214,7 @@ class ElementalEmitter:
     def combine(
         self,
         computation: HloComputation,
-        arguments: Sequence[ScalarLike],
+        arguments: Sequence[Scalar],
         types: Sequence[PrimitiveType],
     ) -> list[Scalar]:
         """Inline a computation over scalars on arguments of the given types.
@@ -247,7 +241,7 @@ class ElementalEmitter:
     # -- branches ----------------------------------------------------------------------------------
     def choose(
         self,
-        condition: ScalarLike,
+        condition: Value[Integer],
         shape: Shape,
         then: Callable[[], Scalar],
         otherwise: Callable[[], Scalar],
@@ -258,7 +252,7 @@ class ElementalEmitter:
         """
         w = self.writer
         yes, no, join = w.fresh_label("then"), w.fresh_label("else"), w.fresh_label("join")
-        w.branch_if(str(w.named(condition, I1)), yes, no)
+        w.branch_if(condition, yes, no)
         w.start_block(yes)
         with self.scope():
             a = then()

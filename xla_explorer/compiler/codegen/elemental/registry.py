@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from xla_explorer.compiler.codegen.ir.builder import Builder
-from xla_explorer.compiler.codegen.ir.values import Complex, Scalar, ScalarLike
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
+from xla_explorer.compiler.codegen.ir.values import Complex, Scalar
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import OpcodeSpec
 from xla_explorer.hlo.shape import Shape
@@ -24,7 +25,6 @@ __all__ = [
     "Complex",
     "ElementalOperation",
     "Scalar",
-    "ScalarLike",
     "elemental_opcodes",
     "emits_elementwise",
     "emits_indexed",
@@ -60,7 +60,7 @@ class ElementalOperation(Protocol):
 
 
 ElementwiseEmitter = Callable[[Builder, ElementalOperation, list[Scalar]], Scalar]
-IndexedEmitter = Callable[["ElementalEmitter", HloInstruction, tuple["str | int", ...]], Scalar]
+IndexedEmitter = Callable[["ElementalEmitter", HloInstruction, tuple[Word, ...]], Scalar]
 
 ELEMENTWISE_EMITTERS: dict[str, ElementwiseEmitter] = {}
 INDEXED_EMITTERS: dict[str, IndexedEmitter] = {}

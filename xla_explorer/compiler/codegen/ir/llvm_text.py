@@ -91,6 +91,10 @@ def _followed(i: Instruction) -> str:
     return f"{i.op} {_typed(i.operands)}{i.detail}"
 
 
+ATOMIC_OPERATIONS = (
+    *("add", "sub", "and", "or", "xor", "xchg"),
+    *("max", "min", "umax", "umin", "fadd"),
+)
 _FORMS: dict[str, Callable[[Instruction], str]] = {
     **dict.fromkeys(
         (
@@ -131,13 +135,14 @@ _FORMS: dict[str, Callable[[Instruction], str]] = {
     "shufflevector": lambda i: f"shufflevector {_typed(i.operands)}, {i.detail}",
     "getelementptr": lambda i: f"getelementptr {i.detail}, {_typed(i.operands)}",
     **dict.fromkeys(("extractvalue", "cmpxchg"), _followed),
-    **dict.fromkeys([f"atomicrmw {x}" for x in ("add", "sub", "xchg")], _followed),
+    **dict.fromkeys([f"atomicrmw {x}" for x in ATOMIC_OPERATIONS], _followed),
     "alloca": lambda i: f"alloca {i.detail}",
     **dict.fromkeys(("load", "load volatile", "load atomic"), _load),
     **dict.fromkeys(("store", "store volatile", "store atomic"), _followed),
     "math": _math,
     "masked-load": _masked_load,
     "masked-store": lambda i: f"masked-store {_typed(i.operands)}",
+    "asm": lambda i: f"call {i.detail}({_typed(i.operands)}) convergent",
     "call": lambda i: f"call {i.detail}({_typed(i.operands)})",
 }
 

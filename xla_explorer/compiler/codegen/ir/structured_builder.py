@@ -23,7 +23,7 @@ class _Region:
         self.known: dict[tuple[object, ...], Value] = {}
 
 
-class StructuredBuilder(IndexingBuilder[Value[Integer]]):
+class StructuredBuilder(IndexingBuilder):
     r"""Writes one function, with invariant code motion, CSE and strength reduction built in.
 
     `emit` places an operation without side effects in the outermost open region that has its

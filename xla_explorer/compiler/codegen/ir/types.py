@@ -95,6 +95,11 @@ PTR = Type("ptr")
 POINTERS = {t.text: t for t in (PTR, *[Type("ptr", space=n) for n in (1, 3, 4)])}
 
 
+def structure_type(*fields: Type) -> Type:
+    """Return the type of a structure, as some instructions return."""
+    return Type(f"{{ {', '.join([t.text for t in fields])} }}")
+
+
 def type_named(t: Type | str) -> Type:
     """Return a scalar or pointer type by its LLVM name."""
     return t if isinstance(t, Type) else POINTERS.get(t) or Type(t)

@@ -148,6 +148,11 @@ class Complex(NamedTuple):
     real: Value[Float]
     imaginary: Value[Float]
 
+    @property
+    def swapped(self) -> Complex:
+        """The number with exchanged real and imaginary parts."""
+        return Complex(self.imaginary, self.real)
+
     def __add__(self, other: Complex) -> Complex:  # type: ignore[override]  # a number, not a sequence
         return Complex(self.real + other.real, self.imaginary + other.imaginary)
 
@@ -179,5 +184,3 @@ class Complex(NamedTuple):
 
 
 Scalar = Value | Complex  # an element of an array
-# A scalar, or the LLVM names or constants of its parts, whose type the caller has.
-ScalarLike = Scalar | str | tuple[str, str]

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xla_explorer.compiler.codegen.elemental.registry import Scalar, ScalarLike
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.ir.builder import Builder
-from xla_explorer.compiler.codegen.ir.types import PTR
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import (
     from_memory,
     memory_type,
-    scalar_of,
     stored_type,
     to_memory,
 )
@@ -32,19 +31,17 @@ class Elements:
         self.w, self.element_type, self.parts = w, element_type, parts
         self.t = stored_type(element_type)
 
-    def _address(self, part: Value, at: Value | str | int | None) -> Value:
+    def _address(self, part: Value, at: Word | None) -> Value:
         return part if at is None else self.w.address(part, self.t, at)
 
-    def load(self, at: Value | str | int | None = None) -> Scalar:
+    def load(self, at: Word | None = None) -> Scalar:
         """Load the element at a position (None: the only one)."""
         loaded = [self.w.load(self._address(part, at), self.t, changes=True) for part in self.parts]
         return element_of([from_memory(self.w, value, self.element_type) for value in loaded])
 
-    def store(self, at: Value | str | int | None, value: ScalarLike) -> None:
+    def store(self, at: Word | None, value: Scalar) -> None:
         """Store the element at a position (None: the only one)."""
-        for address, part in zip(
-            self.parts, parts_of(scalar_of(self.w, value, self.element_type)), strict=True
-        ):
+        for address, part in zip(self.parts, parts_of(value), strict=True):
             self.w.store(to_memory(self.w, part, self.element_type), self._address(address, at))
 
 
@@ -56,20 +53,17 @@ class Accumulators:
     ) -> None:
         w = context.writer
         slots = [
-            [
-                w.named(w.stack_slot(memory_type(t), count), PTR)
-                for _ in range(2 if t.is_complex else 1)
-            ]
+            [w.stack_slot(memory_type(t), count) for _ in range(2 if t.is_complex else 1)]
             for t in types
         ]
         self.elements = [Elements(w, t, parts) for t, parts in zip(types, slots, strict=True)]
         self.row = count > 1
 
-    def load(self, at: str | int = 0) -> list[Scalar]:
+    def load(self, at: Word = 0) -> list[Scalar]:
         """Load the accumulators (at position `at` of the row)."""
         return [one.load(at if self.row else None) for one in self.elements]
 
-    def store(self, values: Sequence[ScalarLike], at: str | int = 0) -> None:
+    def store(self, values: Sequence[Scalar], at: Word = 0) -> None:
         """Store the accumulators."""
         for one, value in zip(self.elements, values, strict=True):
             one.store(at if self.row else None, value)

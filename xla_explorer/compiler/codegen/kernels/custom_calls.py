@@ -10,13 +10,13 @@ from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.data_movement import as_index, clamped
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.ir.types import I64
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.perturbed_tridiagonal import write_perturbed_solve
-from xla_explorer.compiler.codegen.kernels.sorting.row_sort import repeat_while
-from xla_explorer.compiler.codegen.llvm_types import real, scalar_constant
+from xla_explorer.compiler.codegen.llvm_types import constant, real
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.call_signatures import signature_mismatch
 from xla_explorer.hlo.analysis.custom_calls import custom_call_target
@@ -84,12 +84,12 @@ def _write_sparse_product(context: KernelContext) -> None:
     output = context.outputs[0]
     element_type = output.shape.element_type
     wide = {"f32": F64, "c64": C128}.get(element_type.name, element_type)
-    place, sums = w.stack_slot("i64"), Accumulators(context, [wide])
+    place, sums = w.variable(I64), Accumulators(context, [wide])
 
     def widened(array: ArrayInMemory, index: IndexTuple) -> Scalar:
         return convert_value(w, array.load(w, index), element_type, wide)
 
-    def loaded(array: ArrayInMemory, at: str | int) -> Value[Integer]:
+    def loaded(array: ArrayInMemory, at: Word) -> Value[Integer]:
         return as_index(w, real(array.load(w, (at,))), array.shape.element_type)
 
     with context.iterate(list(output.shape.dimensions)) as index, w.fast_math(""):
@@ -97,14 +97,12 @@ def _write_sparse_product(context: KernelContext) -> None:
         begin, end = [
             clamped(w, row, S64, 0, elements.shape.element_count) for row in rows
         ]  # positions of elements, or after the last one
-        w.do(f"store i64 {begin}, ptr {place}")
-        sums.store([scalar_constant(0, wide)])
-        with repeat_while(
-            w, lambda: w.value(f"icmp slt i64 {w.value(f'load i64, ptr {place}')}, {end}")
-        ):
-            at = w.value(f"load i64, ptr {place}")
-            column = loaded(columns, at).name
-            with w.where(w.value(f"icmp ult i64 {column}, {dense.shape.dimensions[0]}")):
+        place.set(begin)
+        sums.store([constant(w, 0, wide)])
+        with w.repeat_while(lambda: place.get() < end):
+            at = place.get()
+            column = loaded(columns, at)
+            with w.where(w.test("ult", column, dense.shape.dimensions[0])):
                 term = binary_value(
                     w,
                     "multiply",
@@ -113,7 +111,7 @@ def _write_sparse_product(context: KernelContext) -> None:
                     widened(dense, (column, *index[1:])),
                 )
                 sums.store([binary_value(w, "add", wide, sums.load()[0], term)])
-            w.do(f"store i64 {w.named(at, I64) + 1}, ptr {place}")
+            place.set(at + 1)
         output.store(w, index, convert_value(w, sums.load()[0], wide, element_type))
 
 

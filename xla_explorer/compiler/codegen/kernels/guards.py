@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
+from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.hlo.attributes import WindowDimension
 
 
 def base_position(
     w: FunctionWriter,
     rule: WindowDimension,
-    out: str | int,
-    at: str | int,
+    out: Word,
+    at: Word,
     size: int,
-    conditions: list[str],
-) -> str | int:
+    conditions: list[Value[Integer]],
+) -> Word:
     """Return the base element that window element `at` of output position `out` reads.
 
     Conditions for its existence are appended to `conditions`.
@@ -27,10 +29,9 @@ def base_position(
     if inside:
         return position
     if rule.base_dilation > 1:
-        conditions.append(w.value(f"icmp sge i64 {position}, 0"))
-        conditions.append(
-            w.value(f"icmp eq i64 {w.value(f'srem i64 {position}, {rule.base_dilation}')}, 0")
-        )
-        position = w.value(f"sdiv i64 {position}, {rule.base_dilation}")
-    conditions.append(w.value(f"icmp ult i64 {position}, {size}"))
+        conditions.append(w.test("sge", position, 0))
+        rest = w.index_operation("srem", position, rule.base_dilation)
+        conditions.append(w.test("eq", rest, 0))
+        position = w.index_operation("sdiv", position, rule.base_dilation)
+    conditions.append(w.test("ult", position, size))
     return position

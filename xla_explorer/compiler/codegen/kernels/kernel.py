@@ -12,9 +12,12 @@ from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, Index
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.ir.definitions import Definition, Global, constant_bytes
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.ir.marks import metadata_definitions
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 from xla_explorer.compiler.codegen.ir.records import Body
+from xla_explorer.compiler.codegen.ir.types import I8, PTR, type_named
+from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Value
 from xla_explorer.compiler.codegen.kernels.thread_number import thread_number
 from xla_explorer.compiler.codegen.kernels.work_partition import WorkPartition
 from xla_explorer.compiler.codegen.lowering.body import BodyStep, KernelBody
@@ -90,22 +93,27 @@ class KernelContext:
                 # a CPU kernel inlined into a loop.
                 invariant = target.abilities.reads_invariant and slot not in written
                 self.arrays[parameter] = ArrayInMemory(
-                    f"%a{slot}", parameter.shape, target.pointer, invariant
+                    self._parameter(slot), parameter.shape, invariant
                 )
         for number, (_, leaf) in enumerate(instruction.shape.leaves()):
-            self.outputs.append(
-                ArrayInMemory(f"%a{slots[len(inner) + number]}", leaf, target.pointer)
-            )
+            self.outputs.append(ArrayInMemory(self._parameter(slots[len(inner) + number]), leaf))
         root = body.root if body is not None else instruction
         self.roots: list[HloInstruction] = (
             list(root.operands) if root.opcode.name == "tuple" else [root]
         )
         if body is not None:
             self._constant_arrays(list(body.instructions.values()))
-        self._iteration_start: str | None = None
+        self._iteration_start: Value[Integer] | None = None
         self._scratch_bytes = 0
 
-    def scratch(self, size: int) -> str:
+    def pointer(self, name: str) -> Value[Pointer]:
+        """Return a parameter or a global by its name, in the memory of the target's arrays."""
+        return self.writer.named(name, type_named(self.target.pointer))
+
+    def _parameter(self, slot: int) -> Value[Pointer]:
+        return self.pointer(f"%a{slot}")
+
+    def scratch(self, size: int) -> Value[Pointer]:
         """Return the address of `size` bytes of scratch memory, aligned to 64 (CPU only)."""
         return self.scratch_address(self.reserve_scratch(size))
 
@@ -118,15 +126,15 @@ class KernelContext:
         self._scratch_bytes += -(-size // 64) * 64
         return offset
 
-    def scratch_address(self, offset: int | str) -> str:
+    def scratch_address(self, offset: Word) -> Value[Pointer]:
         """Return the address of an offset in scratch memory."""
-        return self.writer.element_at("%scratch", "i8", offset)
+        return self.writer.address(self.writer.named("%scratch", PTR), I8, offset)
 
-    def add_constant_data(self, data: bytes) -> str:
+    def add_constant_data(self, data: bytes) -> Value[Pointer]:
         """Return the address of constant data, passed to the kernel as a parameter (CPU only)."""
         if data not in self.constant_data:
             self.constant_data.append(data)
-        return f"%data{self.constant_data.index(data)}"
+        return self.writer.named(f"%data{self.constant_data.index(data)}", PTR)
 
     def _constant_arrays(self, instructions: list[HloInstruction]) -> None:
         """Turn array constants of the fused computation into private globals."""
@@ -138,7 +146,7 @@ class KernelContext:
                 raw = data.tobytes()
                 name = f"constant_{hashlib.sha256(raw).hexdigest()[:16]}"
                 self.globals[constant_bytes(name, raw, 64, self.target.address_space)] = None
-                self.arrays[i] = ArrayInMemory(f"@{name}", i.shape.base, self.target.pointer, True)
+                self.arrays[i] = ArrayInMemory(self.pointer(f"@{name}"), i.shape.base, True)
 
     def define_variable(
         self,
@@ -183,7 +191,7 @@ class KernelContext:
         partitioned = partitioned and self.partition.tasks > 1 and not self._in_nest
         with ExitStack() as loops:
             outer, self._in_nest = self._in_nest, True
-            limits: list[tuple[str | int, str | int]] = [(0, extent) for extent in extents]
+            limits: list[tuple[Word, Word]] = [(0, extent) for extent in extents]
             if partitioned:
                 place = self.partition.loop_to_partition(extents, partition_along)
                 if place is None:

@@ -10,14 +10,14 @@ from __future__ import annotations
 import numpy as np
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.ir.types import I1, PTR
-from xla_explorer.compiler.codegen.ir.values import Value
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
+from xla_explorer.compiler.codegen.ir.types import I1
+from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.kernels.accumulators import Elements
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.sorting.row_sort import repeat_while
 from xla_explorer.compiler.codegen.llvm_types import real, value_type
 
-Index = tuple[str | int, ...]
+Index = tuple[Word, ...]
 
 
 def write_perturbed_solve(context: KernelContext) -> None:
@@ -45,29 +45,27 @@ class _Solve:
         self.epsilon, self.tiny = float(limits.eps), float(limits.tiny)
         self.huge = float(element_type.dtype.type(1) / limits.tiny)
         diagonals = [context.scratch(max(self.rows, 1) * element_type.bytes) for _ in range(3)]
-        self.factor = [
-            Elements(self.w, element_type, [self.w.named(diagonal, PTR)]) for diagonal in diagonals
-        ]
+        self.factor = [Elements(self.w, element_type, [diagonal]) for diagonal in diagonals]
         names = ("scale", "perturbation", "largest", "pivot", "by", "times")
-        self.slots = {name: self.w.named(self.w.stack_slot(str(self.type)), PTR) for name in names}
+        self.variables = {name: self.w.variable(self.type) for name in names}
 
     # -- numbers -----------------------------------------------------------------------------------
     def number(self, value: float) -> Value:
         return self.w.number(value, self.type)
 
     def get(self, name: str) -> Value:
-        return self.w.load(self.slots[name], self.type)
+        return self.variables[name].get()
 
     def set(self, name: str, value: Value) -> None:
-        self.w.store(value, self.slots[name])
+        self.variables[name].set(value)
 
-    def of(self, array: ArrayInMemory, batch: Index, *index: str | int) -> Value:
+    def of(self, array: ArrayInMemory, batch: Index, *index: Word) -> Value:
         return real(array.load(self.w, (*batch, *index)))
 
-    def u(self, diagonal: int, row: str | int) -> Value:
+    def u(self, diagonal: int, row: Word) -> Value:
         return real(self.factor[diagonal].load(row))
 
-    def set_u(self, diagonal: int, row: str | int, value: Value) -> None:
+    def set_u(self, diagonal: int, row: Word, value: Value) -> None:
         self.factor[diagonal].store(row, value)
 
     # -- one system --------------------------------------------------------------------------------
@@ -90,7 +88,7 @@ class _Solve:
         with w.loop(self.rows, stem="solved") as step:
             self._substitute(batch, w.sub(self.rows - 1, step))
 
-    def _eliminate(self, batch: Index, row: str | int) -> None:
+    def _eliminate(self, batch: Index, row: Word) -> None:
         """Make the element below the diagonal zero, by the larger of two rows."""
         w = self.w
         below = w.add(row, 1)
@@ -101,7 +99,7 @@ class _Solve:
             self.u(0, row),
             self.u(1, row),
         )
-        inner = w.named(w.test("slt", row, self.rows - 2), I1)
+        inner = w.test("slt", row, self.rows - 2)
         above = self.of(self.upper, batch, below)
         reach = w.select(inner, above, zero)
         next_scale = self.w.absolute(low) + self.w.absolute(diagonal) + self.w.absolute(reach)
@@ -152,13 +150,13 @@ class _Solve:
         )
         self.set("perturbation", last * self.epsilon)
 
-    def _substitute(self, batch: Index, row: str | int) -> None:
+    def _substitute(self, batch: Index, row: Word) -> None:
         w = self.w
         with w.loop(self.columns, stem="side") as column:
             value = self.of(self.x, batch, row, column)
             for diagonal in (1, 2):
                 # After the last row an unused element is loaded.
-                inside = w.named(w.test("slt", row, self.rows - diagonal), I1)
+                inside = w.test("slt", row, self.rows - diagonal)
                 other = w.choose(inside, w.add(row, diagonal), row)
                 value = w.select(
                     inside,
@@ -168,7 +166,7 @@ class _Solve:
             self.x.store(w, (*batch, row, column), value)
         self._divide(batch, row, alone=False)
 
-    def _divide(self, batch: Index, row: str | int, alone: bool) -> None:
+    def _divide(self, batch: Index, row: Word, alone: bool) -> None:
         """Divide a row by its pivot.
 
         The pivot is perturbed until neither its reciprocal nor a quotient overflows.
@@ -192,21 +190,20 @@ class _Solve:
         self.set("by", self.w.copy_sign(least, pivot))
         self.set("pivot", pivot)
         self.set("times", one)
-        going = w.stack_slot("i1")
-        w.do(f"store i1 true, ptr {going}")
+        going = w.variable(I1)
+        going.set(True)
 
-        def goes_on() -> str:
-            small = self.w.absolute(self.get("pivot")) < 1.0
-            return str(w.both(small, w.named(w.value(f"load i1, ptr {going}"), I1)))
+        def goes_on() -> Value[Integer]:
+            return w.both(w.absolute(self.get("pivot")) < 1.0, going.get())
 
-        with repeat_while(w, goes_on):
+        with w.repeat_while(goes_on):
             now, size = self.get("pivot"), self.w.absolute(self.get("pivot"))
             is_tiny = size < self.tiny
             lifted = w.both(
                 is_tiny, w.negated(w.either(now.equals(0.0), largest * self.tiny > size))
             )
             enough = w.both(w.negated(is_tiny), w.negated(largest > size * self.huge))
-            w.do(f"store i1 {w.negated(w.either(lifted, enough))}, ptr {going}")
+            going.set(w.negated(w.either(lifted, enough)))
             self.set("times", w.select(lifted, self.number(self.huge), one))
             self.set(
                 "pivot",

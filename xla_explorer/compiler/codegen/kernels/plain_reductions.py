@@ -14,7 +14,7 @@ from xla_explorer.compiler.codegen.elemental.emitter import (
     ElementalEmitter,
     IndexTuple,
 )
-from xla_explorer.compiler.codegen.elemental.registry import Scalar, ScalarLike
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -23,7 +23,7 @@ from xla_explorer.compiler.codegen.kernels.products.integer_gemm import (
     plan_integer_gemm,
     write_integer_gemm,
 )
-from xla_explorer.compiler.codegen.llvm_types import scalar_constant
+from xla_explorer.compiler.codegen.llvm_types import constant
 from xla_explorer.compiler.codegen.nest.plain_nests.hlo_parts import accumulator_type
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import Axis, Read, index, reads_of
@@ -81,10 +81,10 @@ class _Reduction:
         self.given, self.sums = given, Accumulators(context, types)
         self.types: list[PrimitiveType] = types
 
-    def element(self, known: dict[Atom, Word]) -> list[ScalarLike]:
+    def element(self, known: dict[Atom, Word]) -> list[Scalar]:
         """Return the results for one index."""
         if self.is_product:
-            self.sums.store([scalar_constant(0, self.types[0])])
+            self.sums.store([constant(self.context.writer, 0, self.types[0])])
         else:
             values = [self.e.element(self.root.operands[r.operand], ()) for r in self.initial]
             self.sums.store(
@@ -125,7 +125,7 @@ class _Reduction:
             loops.enter_context(self.e.scope())
             yield indices
 
-    def combined(self, values: Sequence[ScalarLike]) -> list[Scalar]:
+    def combined(self, values: Sequence[Scalar]) -> list[Scalar]:
         """Return the accumulators combined with one more element."""
         w = self.context.writer
         if self.is_product:
@@ -147,7 +147,7 @@ class _Reduction:
             ]
         return self.e.inline_scalar_computation(self.root.to_apply, [*self.sums.load(), *values])
 
-    def through(self, value: ScalarLike, types: Sequence[PrimitiveType]) -> ScalarLike:
+    def through(self, value: Scalar, types: Sequence[PrimitiveType]) -> Scalar:
         """Convert a value through a sequence of types, which starts with its own."""
         for source, target in itertools.pairwise(types):
             if source is not target:

@@ -10,6 +10,9 @@ import math
 from collections.abc import Callable
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
+from xla_explorer.compiler.codegen.ir.types import I64, PTR, Type
+from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import register_type, type_bits
 from xla_explorer.foundation.reason import Reason, refuse
@@ -20,6 +23,7 @@ _ALGORITHMS = ("rng_default", "rng_philox", "rng_three_fry")
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PHILOX_MULTIPLIERS, _PHILOX_STEPS = (0xD2511F53, 0xCD9E8D57), (0x9E3779B9, 0xBB67AE85)
 _THREEFRY_PARITY = 0x1BD11BDA
+Pair = tuple[Value[Integer], Value[Integer]]
 _STATE = "random_state"  # of the process, while the program is loaded
 
 
@@ -50,21 +54,17 @@ class _Words:
     def __init__(self, context: KernelContext) -> None:
         array = context.outputs[-1]
         self.w = context.writer
-        self.pointer, self.pointer_type = array.pointer, array.pointer_type
+        self.pointer = array.pointer
         self.element_bits = type_bits(register_type(array.shape.element_type))
         self.count = array.shape.element_count * max(self.element_bits // 32, 1)
 
-    def store(self, at: str | int, word: str) -> None:
+    def store(self, at: Word, word: Value[Integer]) -> None:
         """Store word number `at`."""
-        w, t = self.w, f"i{min(self.element_bits, 32)}"
-        if t != "i32":
-            word = w.value(f"trunc i32 {word} to {t}")
+        w = self.w
+        word = w.index_as(word, Type(f"i{min(self.element_bits, 32)}"))
         if self.element_bits < 8:
-            word, t = w.value(f"zext {t} {word} to i8"), "i8"
-        address = w.value(
-            f"getelementptr inbounds {t}, {self.pointer_type} {self.pointer}, i64 {at}"
-        )
-        w.do(f"store {t} {word}, {self.pointer_type} {address}, align {int(t[1:]) // 8}")
+            word = w.convert("zext", word, "i8")
+        w.store(word, w.address(self.pointer, word.type, at), word.type.bits // 8)
 
 
 class _State:
@@ -78,32 +78,25 @@ class _State:
             context.arrays[context.roots[0].operands[0]],
             context.outputs[0] if len(context.outputs) > 1 else None,
         )
-        self.w = context.writer
-        self.pointer_type = source.pointer_type
+        self.w = w = context.writer
         self.words = [
-            self.w.value(f"load i64, {self.pointer_type} {self._at(source.pointer, k)}, align 4")
+            w.load(w.address(source.pointer, I64, k), I64, 4)
             for k in range(source.shape.byte_size // 8)
         ]
-        self.key = self.halves(self.words[0])
+        self.key = halves(w, self.words[0])
 
-    def _at(self, pointer: str, k: int) -> str:
-        return self.w.value(f"getelementptr inbounds i64, {self.pointer_type} {pointer}, i64 {k}")
-
-    def halves(self, word: str | int) -> tuple[str, str]:
-        """Lower and upper 32 bits of an i64."""
-        w = self.w
-        return w.value(f"trunc i64 {word} to i32"), w.value(
-            f"trunc i64 {w.value(f'lshr i64 {word}, 32')} to i32"
-        )
-
-    def store(self, counter: list[str]) -> None:
+    def store(self, counter: list[Value[Integer]]) -> None:
         """Store the state after the run, if it is a result."""
         if self.target is None:
             return
+        w = self.w
         for k, word in enumerate([self.words[0], *counter]):
-            self.w.do(
-                f"store i64 {word}, {self.pointer_type} {self._at(self.target.pointer, k)}, align 4"
-            )
+            w.store(word, w.address(self.target.pointer, I64, k), 4)
+
+
+def halves(w: FunctionWriter, word: Value[Integer]) -> Pair:
+    """Return the lower and the upper 32 bits of an i64."""
+    return w.convert("trunc", word, "i32"), w.convert("trunc", word >> 32, "i32")
 
 
 def write_random_bits_kernel(context: KernelContext) -> None:
@@ -114,27 +107,18 @@ def write_random_bits_kernel(context: KernelContext) -> None:
         _write_philox(context)
 
 
-def philox4x32(w: FunctionWriter, counter: list[str], key: tuple[str, str]) -> list[str]:
+def philox4x32(w: FunctionWriter, counter: list[Value[Integer]], key: Pair) -> list[Value[Integer]]:
     """Emit ten rounds on four i32 counter words."""
     c0, c1, c2, c3 = counter
     k0, k1 = key
     for step in range(10):
         if step:
-            k0, k1 = [
-                w.value(f"add i32 {k}, {bump}")
-                for k, bump in zip((k0, k1), _PHILOX_STEPS, strict=True)
-            ]
-        low, high = [], []
-        for c, factor in zip((c0, c2), _PHILOX_MULTIPLIERS, strict=True):
-            product = w.value(f"mul i64 {w.value(f'zext i32 {c} to i64')}, {factor}")
-            low.append(w.value(f"trunc i64 {product} to i32"))
-            high.append(w.value(f"trunc i64 {w.value(f'lshr i64 {product}, 32')} to i32"))
-        c0, c1, c2, c3 = (
-            w.value(f"xor i32 {w.value(f'xor i32 {high[1]}, {c1}')}, {k0}"),
-            low[1],
-            w.value(f"xor i32 {w.value(f'xor i32 {high[0]}, {c3}')}, {k1}"),
-            low[0],
-        )
+            k0, k1 = [k + bump for k, bump in zip((k0, k1), _PHILOX_STEPS, strict=True)]
+        (low0, high0), (low1, high1) = [
+            halves(w, w.convert("zext", c, "i64") * factor)
+            for c, factor in zip((c0, c2), _PHILOX_MULTIPLIERS, strict=True)
+        ]
+        c0, c1, c2, c3 = high1 ^ c1 ^ k0, low1, high0 ^ c3 ^ k1, low0
     return [c0, c1, c2, c3]
 
 
@@ -146,14 +130,13 @@ def _write_philox(context: KernelContext) -> None:
     w, state, words = context.writer, _State(context), _Words(context)
     low, high = state.words[1], state.words[2] if len(state.words) > 2 else state.words[0]
 
-    def advanced(by: str | int) -> tuple[str, str]:
+    def advanced(by: Word) -> Pair:
         """Return the 128-bit counter plus `by`."""
-        lower = w.value(f"add i64 {low}, {by}")
-        carry = w.value(f"zext i1 {w.value(f'icmp ult i64 {lower}, {low}')} to i64")
-        return lower, w.value(f"add i64 {high}, {carry}")
+        lower = low + by
+        return lower, high + w.convert("zext", w.compare("ult", lower, low), "i64")
 
-    def block(number: str | int, length: int) -> None:
-        counter = [half for word in advanced(number) for half in state.halves(word)]
+    def block(number: Word, length: int) -> None:
+        counter = [half for word in advanced(number) for half in halves(w, word)]
         for k, word in enumerate(philox4x32(w, counter, state.key)[:length]):
             words.store(w.add(w.mul(number, 4), k), word)
 
@@ -170,20 +153,16 @@ def _write_philox(context: KernelContext) -> None:
         state.store(list(after)[: len(state.words) - 1])
 
 
-def threefry2x32(w: FunctionWriter, x: str, y: str, key: tuple[str, str]) -> tuple[str, str]:
+def threefry2x32(w: FunctionWriter, x: Value[Integer], y: Value[Integer], key: Pair) -> Pair:
     """Emit twenty rounds on two i32 counter words."""
-    third = w.value(f"xor i32 {w.value(f'xor i32 {key[0]}, {key[1]}')}, {_THREEFRY_PARITY}")
-    keys = (key[0], key[1], third)
-    x, y = w.value(f"add i32 {x}, {keys[0]}"), w.value(f"add i32 {y}, {keys[1]}")
+    keys = (key[0], key[1], key[0] ^ key[1] ^ _THREEFRY_PARITY)
+    x, y = x + keys[0], y + keys[1]
     for group in range(5):
         for rotation in _ROTATIONS[group % 2]:
-            x = w.value(f"add i32 {x}, {y}")
-            rotated = w.call_intrinsic(
-                "llvm.fshl.i32", "i32", ("i32", y), ("i32", y), ("i32", str(rotation))
-            )
-            y = w.value(f"xor i32 {rotated}, {x}")
-        x = w.value(f"add i32 {x}, {keys[(group + 1) % 3]}")
-        y = w.value(f"add i32 {y}, {w.value(f'add i32 {keys[(group + 2) % 3]}, {group + 1}')}")
+            x = x + y
+            y = w.per_lane("fshl", y, y, w.number(rotation, y.type)) ^ x
+        x = x + keys[(group + 1) % 3]
+        y = y + (keys[(group + 2) % 3] + (group + 1))
     return x, y
 
 
@@ -196,9 +175,8 @@ def _write_threefry(context: KernelContext) -> None:
     w, state, words = context.writer, _State(context), _Words(context)
     dimensions = context.outputs[-1].shape.dimensions
 
-    def pair(number: str | int) -> tuple[str, str]:
-        x, y = state.halves(w.value(f"add i64 {state.words[1]}, {number}"))
-        return threefry2x32(w, x, y, state.key)
+    def pair(number: Word) -> Pair:
+        return threefry2x32(w, *halves(w, state.words[1] + number), state.key)
 
     if words.element_bits == 64:
         outer, size, inner = 1, words.count, 1
@@ -213,9 +191,7 @@ def _write_threefry(context: KernelContext) -> None:
         )
     half = -(-size // 2)
 
-    def run(
-        extents: list[int], place: Callable[..., tuple[str | int, str | int, str | int]], both: bool
-    ) -> None:
+    def run(extents: list[int], place: Callable[..., tuple[Word, Word, Word]], both: bool) -> None:
         if 0 in extents:
             return
         with context.iterate(extents) as index:
@@ -232,7 +208,7 @@ def _write_threefry(context: KernelContext) -> None:
         if size % 2:
             run([outer, inner], lambda a, c: (a, size // 2, c), False)
     with context.partition.phase(alone=True), context.iterate([1]):
-        state.store([w.value(f"add i64 {state.words[1]}, {outer * half * inner}")])
+        state.store([state.words[1] + outer * half * inner])
 
 
 def write_random_state_kernel(context: KernelContext) -> None:
@@ -243,12 +219,11 @@ def write_random_state_kernel(context: KernelContext) -> None:
     """
     w, output, delta = context.writer, context.outputs[0], context.roots[0].attribute("delta")
     context.define_variable(_STATE, "[2 x i64]", "[i64 1, i64 0]", 16)
-    high = f"getelementptr inbounds (i8, ptr @{_STATE}, i64 8)"
-    before = w.value(f"load atomic i64, ptr {high} monotonic, align 8")
-    low = w.value(f"atomicrmw add ptr @{_STATE}, i64 {delta} monotonic")
-    after = w.value(f"add i64 {low}, {delta}")
-    wrapped = w.value(f"icmp ult i64 {after}, {low}")
-    carry = w.value(f"zext i1 {wrapped} to i64")
-    w.value(f"atomicrmw add ptr {high}, i64 {carry} monotonic")
+    state = w.named(f"@{_STATE}", PTR)
+    high = w.address(state, I64, 1)
+    before = w.load_atomic(high, I64)
+    low = w.atomic("add", state, w.number(delta, I64))
+    carry = w.convert("zext", w.compare("ult", low + delta, low), "i64")
+    w.atomic("add", high, carry)
     for k, word in enumerate((low, before)):
         output.store_linear(w, k, word)

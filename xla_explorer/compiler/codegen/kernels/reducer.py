@@ -7,6 +7,7 @@ from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.llvm_types import identity_constant
 from xla_explorer.hlo.identity_element import simple_combiner
 from xla_explorer.hlo.instruction import HloInstruction
@@ -67,12 +68,11 @@ class Reducer:
                 self.reduce.to_apply, [*accumulators, *values]
             )
 
-    def select(self, condition: str, then: list[Scalar], otherwise: list[Scalar]) -> list[Scalar]:
+    def select(
+        self, condition: Value[Integer], then: list[Scalar], otherwise: list[Scalar]
+    ) -> list[Scalar]:
         """Emit `condition ? then : otherwise` of accumulators."""
-        return [
-            select_value(self.w, condition, t, a, b)
-            for a, b, t in zip(then, otherwise, self.wide, strict=True)
-        ]
+        return [select_value(self.w, condition, a, b) for a, b in zip(then, otherwise, strict=True)]
 
     def results(self, accumulators: list[Scalar]) -> list[Scalar]:
         """Convert accumulators to result types."""

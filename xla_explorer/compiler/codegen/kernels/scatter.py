@@ -15,13 +15,15 @@ from contextlib import ExitStack
 from xla_explorer.compiler.codegen.elemental.data_movement import as_index
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, ElementalEmitter
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Condition, Word
+from xla_explorer.compiler.codegen.ir.types import I1, I8, I32, I64, Type
+from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import (
     from_memory,
-    memory_type,
     real,
+    stored_type,
     to_memory,
-    type_bits,
 )
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
 from xla_explorer.compiler.codegen.nest.policies.prefetches import MOST_LINES, rows_ahead
@@ -99,7 +101,7 @@ class _Scatter:
         sizes = [self.updates.shape.dimensions[u] for u in self.window_dims]
         self.window_size = dict(zip(self.operand_windows, sizes, strict=True))
 
-    def start(self, row: list[str | int]) -> tuple[dict[int, str | int], str]:
+    def start(self, row: list[Word]) -> tuple[dict[int, Word], Value[Integer]]:
         """Return the start of an index row's window, and the condition that it fits.
 
         The start is by operand dimension, 0 if absent.
@@ -107,32 +109,28 @@ class _Scatter:
         w, extents = self.w, self.operand.shape.dimensions
         taken = iter(row)
         at = [0 if d == self.vector_dim else next(taken) for d in range(self.indices.shape.rank)]
-        start: dict[int, str | int] = {d: at[b] for d, b in self.batching.items()}
-        fits: str | None = None
+        start: dict[int, Word] = {d: at[b] for d, b in self.batching.items()}
+        fits: Condition = None
         for component, d in enumerate(self.root.attribute("scatter_dims_to_operand_dims")):
             found = self.emitter.element(
                 self.indices,
                 tuple([component if k == self.vector_dim else x for k, x in enumerate(at)]),
             )
-            value = as_index(w, real(found), self.indices.shape.element_type).name
+            value = as_index(w, real(found), self.indices.shape.element_type)
             room = extents[d] - self.window_size.get(d, 1)
-            inside = w.value(f"icmp ule i64 {value}, {room}") if room >= 0 else "false"
-            fits = inside if fits is None else w.value(f"and i1 {fits}, {inside}")
+            inside = w.test("ule", value, room) if room >= 0 else w.number(False, I1)
+            fits = inside if fits is None else w.both(fits, inside)
             start[d] = value
-        return start, fits or "true"
+        return start, fits if fits is not None else w.number(True, I1)
 
-    def update_index(
-        self, row: list[str | int], window: dict[int, str | int]
-    ) -> tuple[str | int, ...]:
+    def update_index(self, row: list[Word], window: dict[int, Word]) -> tuple[Word, ...]:
         """Return the index into the updates; window: by dimension of the updates."""
         rows = iter(row)
         return tuple(
             [window[d] if d in window else next(rows) for d in range(self.updates.shape.rank)]
         )
 
-    def position(
-        self, start: dict[int, str | int], window: dict[int, str | int]
-    ) -> tuple[str | int, ...]:
+    def position(self, start: dict[int, Word], window: dict[int, Word]) -> tuple[Word, ...]:
         """Return the index into the operand of an element of the window."""
         offsets = dict(
             zip(self.operand_windows, [window[u] for u in self.window_dims], strict=True)
@@ -151,7 +149,7 @@ def write_scatter_kernel(context: KernelContext) -> None:
     scatter = _Scatter(context, emitter)
     arrays = [context.arrays.get(operand) for operand in scatter.operands]
     in_place = [
-        a is not None and a.pointer == output.pointer
+        a is not None and a.pointer.name == output.pointer.name
         for a, output in zip(arrays, outputs, strict=True)
     ]
     if not context.target.is_launched:
@@ -195,7 +193,7 @@ def _by_row(
     dimensions = scatter.updates.shape.dimensions
     if context.partition.tasks > 1 and not _rows_are_owned(context, scatter):
         return  # not partitioned, so the kernel is emitted again for one thread
-    own: tuple[str | int, str | int] = (
+    own: tuple[Word, Word] = (
         0,
         scatter.operand.shape.dimensions[0] if scatter.operand.shape.rank else 1,
     )
@@ -217,7 +215,7 @@ def _copy_operands(
     scatter: _Scatter,
     outputs: list[ArrayInMemory],
     in_place: list[bool],
-    own: tuple[str | int, str | int],
+    own: tuple[Word, Word],
 ) -> None:
     """Copy the owned rows of operands that are not updated in place."""
     w, emitter = context.writer, scatter.emitter
@@ -240,8 +238,8 @@ def _copy_operands(
 def _combine_window(
     scatter: _Scatter,
     outputs: list[ArrayInMemory],
-    row: list[str | int],
-    start: dict[int, str | int],
+    row: list[Word],
+    start: dict[int, Word],
 ) -> None:
     """Combine the window of an index row into the operand."""
     w, emitter = scatter.w, scatter.emitter
@@ -298,32 +296,25 @@ def _combine_owned_rows(
     outputs: list[ArrayInMemory],
     counts: list[int],
     ahead: int,
-    own: tuple[str | int, str | int],
+    own: tuple[Word, Word],
 ) -> None:
     """List the index rows that point to owned rows, then emit the loop over the list."""
     w, emitter = context.writer, scatter.emitter
-    listed, length = context.scratch(8 * math.prod(counts)), w.stack_slot("i64")
-    w.do(f"store i64 0, ptr {length}")
+    listed, length = context.scratch(8 * math.prod(counts)), w.variable(I64)
+    length.set(0)
     with w.loop(math.prod(counts), stem="look") as number, emitter.scope():
         start, fits = scatter.start(w.unravel(number, counts))
-        mine = w.value(
-            f"and i1 {w.value(f'icmp sge i64 {start[0]}, {own[0]}')}, {w.value(f'icmp slt i64 {start[0]}, {own[1]}')}"
-        )
-        held = w.value(f"load i64, ptr {length}")
-        w.do(
-            f"store i64 {number}, ptr {w.value(f'getelementptr inbounds i64, ptr {listed}, i64 {held}')}"
-        )
-        one = w.value(f"zext i1 {w.value(f'and i1 {mine}, {fits}')} to i64")
-        w.do(f"store i64 {w.value(f'add i64 {held}, {one}')}, ptr {length}")
-    found = w.value(f"load i64, ptr {length}")
+        mine = w.both(w.test("sge", start[0], own[0]), w.test("slt", start[0], own[1]))
+        held = length.get()
+        w.store(w.named(number, I64), w.address(listed, I64, held))
+        length.set(held + w.convert("zext", w.both(mine, fits), "i64"))
+    found = length.get()
 
-    def row_number(place: str | int) -> str:
-        return w.value(
-            f"load i64, ptr {w.value(f'getelementptr inbounds i64, ptr {listed}, i64 {place}')}"
-        )
+    def row_number(place: Word) -> Value[Integer]:
+        return w.load(w.address(listed, I64, place), I64)
 
     with (
-        w.where(w.value(f"icmp ne i64 {found}, 0")),
+        w.where(found.differs(0)),
         w.loop(found, stem="row") as k,
         emitter.scope(),
     ):
@@ -356,24 +347,21 @@ def _rows_ahead(context: KernelContext, scatter: _Scatter) -> int:
 
 
 def _prefetch_row(
-    context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemory], row: list[str | int]
+    context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemory], row: list[Word]
 ) -> None:
     """Prefetch the first lines of the window of an index row, and of its update.
 
     A prefetch accepts any address, even that of an index out of range.
     """
     w = scatter.w
-    window: dict[int, str | int] = dict.fromkeys(scatter.window_dims, 0)
+    window: dict[int, Word] = dict.fromkeys(scatter.window_dims, 0)
     bytes_ = math.prod(scatter.window_size.values()) * scatter.operand.shape.element_type.bytes
-    w.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
 
-    def prefetch(array: ArrayInMemory, at: tuple[str | int, ...]) -> None:
+    def prefetch(array: ArrayInMemory, at: tuple[Word, ...]) -> None:
         first = w.mul(w.linear(at, array.shape.strides), array.shape.element_type.bytes)
         for line in range(min(-(-bytes_ // LINE_BYTES), MOST_LINES)):
-            address = w.value(
-                f"getelementptr i8, ptr {array.pointer}, i64 {w.add(first, line * LINE_BYTES)}"
-            )
-            w.do(f"call void @llvm.prefetch.p0(ptr {address}, i32 0, i32 3, i32 1)")
+            address = w.address(array.pointer, I8, w.add(first, line * LINE_BYTES), inside=False)
+            w.call_effect("llvm.prefetch.p0", address, *[w.number(n, I32) for n in (0, 3, 1)])
 
     with scatter.emitter.scope():
         (output,), start = outputs, scatter.start(row)[0]
@@ -406,59 +394,45 @@ def _by_update(
                 )
                 output.store_linear(w, offset, value)
             elif operation is not None:
-                t = memory_type(scatter.root.shape.element_type)
-                address = w.value(
-                    f"getelementptr inbounds {t}, {output.pointer_type} {output.pointer}, i64 {offset}"
-                )
-                w.value(
-                    f"atomicrmw {operation} {output.pointer_type} {address}, {t} {update} monotonic"
-                )
+                value = real(update)
+                w.atomic(operation, w.address(output.pointer, value.type, offset), value)
             else:
                 _compare_and_swap(scatter, output, offset, update)
 
 
 def _compare_and_swap(
-    scatter: _Scatter, output: ArrayInMemory, offset: str | int, update: Scalar
+    scatter: _Scatter, output: ArrayInMemory, offset: Word, update: Scalar
 ) -> None:
     """Combine an update into an element by a compare-and-swap loop.
 
     An element of less than 32 bits is exchanged together with the rest of its word.
     """
     w, element_type = scatter.w, scatter.root.shape.element_type
-    t, bits = memory_type(element_type), type_bits(memory_type(element_type))
-    narrow, word = f"i{bits}", f"i{max(bits, 32)}"
-    at, shift = offset, "0"
+    stored = stored_type(element_type)
+    bits = stored.bits
+    word = Type(f"i{max(bits, 32)}")
+    at, shift = offset, w.number(0, I32)
     if bits < 32:
         per_word = 32 // bits
         at = w.div(offset, per_word)
-        shift = w.value(f"trunc i64 {w.mul(w.mod(offset, per_word), bits)} to i32")
-    pointer = f"{output.pointer_type} " + w.value(
-        f"getelementptr inbounds {word}, {output.pointer_type} {output.pointer}, i64 {at}"
-    )
-    attempt, done, guess = w.fresh_label("attempt"), w.fresh_label("done"), w.stack_slot(word)
-    w.do(f"store {word} 0, ptr {guess}")
+        shift = w.index_as(w.mul(w.mod(offset, per_word), bits), I32)
+    pointer = w.address(output.pointer, word, at)
+    attempt, done, guess = w.fresh_label("attempt"), w.fresh_label("done"), w.variable(word)
+    guess.set(0)
     w.branch(attempt)
     w.start_block(attempt)
-    whole = w.value(f"load {word}, ptr {guess}")
-    old = (
-        whole
-        if bits >= 32
-        else w.value(f"trunc i32 {w.value(f'lshr i32 {whole}, {shift}')} to {narrow}")
-    )
-    held = from_memory(
-        w, old if t == narrow else w.value(f"bitcast {narrow} {old} to {t}"), element_type
-    )
+    whole = guess.get()
+    old = whole if bits >= 32 else w.convert("trunc", w.binary("lshr", whole, shift), f"i{bits}")
+    old = w.from_bits(old) if stored.is_float else w.retyped(old, stored)
+    held = from_memory(w, old, element_type)
     with scatter.emitter.scope():
         (value,) = scatter.emitter.combine(scatter.root.to_apply, [held, update], scatter.types)
-    stored = to_memory(w, real(value), element_type).name
-    new = stored if t == narrow else w.value(f"bitcast {t} {stored} to {narrow}")
+    new = w.to_bits(to_memory(w, real(value), element_type))
     if bits < 32:
-        mask = w.value(f"shl i32 {(1 << bits) - 1}, {shift}")
-        others = w.value(f"and i32 {whole}, {w.value(f'xor i32 {mask}, -1')}")
-        new = w.value(
-            f"or i32 {others}, {w.value('shl i32 ' + w.value(f'zext {narrow} {new} to i32') + f', {shift}')}"
-        )
-    result = w.value(f"cmpxchg {pointer}, {word} {whole}, {word} {new} monotonic monotonic")
-    w.do(f"store {word} {w.value(f'extractvalue {{ {word}, i1 }} {result}, 0')}, ptr {guess}")
-    w.branch_if(w.value(f"extractvalue {{ {word}, i1 }} {result}, 1"), done, attempt)
+        mask = w.binary("shl", w.number((1 << bits) - 1, I32), shift)
+        others = whole & (mask ^ -1)
+        new = others | w.binary("shl", w.convert("zext", new, "i32"), shift)
+    found, swapped = w.compare_and_swap(pointer, whole, new)
+    guess.set(found)
+    w.branch_if(swapped, done, attempt)
     w.start_block(done)

@@ -13,9 +13,12 @@ from contextlib import ExitStack, nullcontext
 from xla_explorer.compiler.codegen.elemental.arithmetic import select_value
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
+from xla_explorer.compiler.codegen.ir.types import I32, I64
+from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.kernels.guards import base_position
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, real, to_memory
+from xla_explorer.compiler.codegen.llvm_types import from_memory, real, stored_type, to_memory
 from xla_explorer.hlo.attributes import WindowDimension
 
 UNROLLED_WINDOW = 32  # positions of a window that is unrolled
@@ -63,7 +66,7 @@ def _write_whole_windows(context: KernelContext, rules: tuple[WindowDimension, .
     start = emitter.element(initial, ())
     order = tuple(reversed(source.shape.layout.minor_to_major))
     with context.iterate([source.shape.dimensions[d] for d in order]) as along, emitter.scope():
-        at: dict[int, str | int] = dict(zip(order, along, strict=True))
+        at: dict[int, Word] = dict(zip(order, along, strict=True))
         index: IndexTuple = tuple([at[d] for d in range(source.shape.rank)])
         corner = [w.mul(i, r.stride) for i, r in zip(index, rules, strict=True)]
         places: list[IndexTuple] = [
@@ -71,21 +74,23 @@ def _write_whole_windows(context: KernelContext, rules: tuple[WindowDimension, .
             for window in itertools.product(*[range(r.size) for r in rules])
         ]
         best: Scalar = emitter.element(x, places[0])
-        chosen = "0"
+        chosen = w.number(0, I32)
         for number, place in enumerate(places[1:], 1):
             candidate = emitter.element(x, place)
             (keep,) = emitter.combine(root.called[0], [best, candidate], [element_type] * 2)
-            best = select_value(w, keep, element_type, best, candidate)
-            chosen = w.value(f"select i1 {keep}, i32 {chosen}, i32 {number}")
+            best = select_value(w, real(keep), best, candidate)
+            chosen = w.select(real(keep), chosen, number)
         (scattered,) = emitter.combine(
             root.called[1], [start, emitter.element(source, index)], [element_type] * 2
         )
         for number, place in enumerate(places):
-            here = w.value(f"icmp eq i32 {chosen}, {number}")
-            output.store(w, place, select_value(w, here, element_type, scattered, start))
+            here = select_value(w, chosen.equals(number), scattered, start)
+            output.store(w, place, here)
 
 
-def select_position(context: KernelContext, emitter: ElementalEmitter, index: IndexTuple) -> str:
+def select_position(
+    context: KernelContext, emitter: ElementalEmitter, index: IndexTuple
+) -> Value[Integer]:
     """Emit the selection for source element `index`; return the offset of the element.
 
     The offset is in the operand's dimensions and the result's layout, -1 for an empty window.
@@ -94,12 +99,11 @@ def select_position(context: KernelContext, emitter: ElementalEmitter, index: In
     x = root.operands[0]
     rules = root.attribute("window").dimensions
     element_type = x.shape.element_type
-    stored = memory_type(element_type)
-    best, chosen = w.stack_slot(stored), w.stack_slot("i64")
-    w.do(f"store i64 -1, ptr {chosen}")
+    best, chosen = w.variable(stored_type(element_type)), w.variable(I64)
+    chosen.set(-1)
     with ExitStack() as loops:
         window = [loops.enter_context(w.loop(r.size, stem="position")) for r in rules]
-        conditions: list[str] = []
+        conditions: list[Value[Integer]] = []
         place = tuple(
             [
                 base_position(w, r, i, k, size, conditions)
@@ -109,19 +113,18 @@ def select_position(context: KernelContext, emitter: ElementalEmitter, index: In
         loops.enter_context(w.where(*conditions))
         loops.enter_context(emitter.scope())
         candidate = emitter.element(x, place)
-        at = w.value(f"load i64, ptr {chosen}")
-        first = w.value(f"icmp slt i64 {at}, 0")
-        held: Scalar = from_memory(w, w.value(f"load {stored}, ptr {best}"), element_type)
+        at = chosen.get()
+        first = at < 0
+        held: Scalar = from_memory(w, best.get(), element_type)
         # Before the first element `best` is undefined: the candidate replaces it, and is selected
         # in any case.
-        held = select_value(w, first, element_type, candidate, held)
+        held = select_value(w, first, candidate, held)
         (keep,) = emitter.combine(root.called[0], [held, candidate], [element_type] * 2)
-        kept = w.value(f"and i1 {keep}, {w.value(f'xor i1 {first}, true')}")
-        value = real(select_value(w, kept, element_type, held, candidate))
-        w.do(f"store {stored} {to_memory(w, value, element_type)}, ptr {best}")
-        here = w.linear(place, output.shape.strides)
-        w.do(f"store i64 {w.value(f'select i1 {kept}, i64 {at}, i64 {here}')}, ptr {chosen}")
-    return w.value(f"load i64, ptr {chosen}")
+        kept = w.both(real(keep), w.negated(first))
+        value = real(select_value(w, kept, held, candidate))
+        best.set(to_memory(w, value, element_type))
+        chosen.set(w.choose(kept, at, w.linear(place, output.shape.strides)))
+    return chosen.get()
 
 
 def _write_window_by_window(context: KernelContext, rules: tuple[WindowDimension, ...]) -> None:
@@ -136,7 +139,7 @@ def _write_window_by_window(context: KernelContext, rules: tuple[WindowDimension
         emitter.scope(),
     ):
         at = select_position(context, emitter, index)
-        with w.where(w.value(f"icmp sge i64 {at}, 0")), emitter.scope():
+        with w.where(at >= 0), emitter.scope():
             pair = [output.load_linear(w, at), emitter.element(source, index)]
             (value,) = emitter.combine(root.called[1], pair, [root.shape.element_type] * 2)
             output.store_linear(w, at, value)

@@ -12,13 +12,13 @@ from collections.abc import Callable
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.ir.builder import Builder
-from xla_explorer.compiler.codegen.ir.types import I32
+from xla_explorer.compiler.codegen.ir.types import I8, I16, I32, I64, Type
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
-ThreadNumber = Callable[[FunctionWriter, Target], str]
-"""Emits the number of a thread in its grid; returns the name of an i64 value."""
+ThreadNumber = Callable[[FunctionWriter, Target], Value[Integer]]
+"""Emits the number of a thread in its grid, an i64."""
 _REGISTERS = {
     "amdgcn": {"block": "amdgcn.workgroup.id.x", "thread": "amdgcn.workitem.id.x"},
     "nvptx64": {
@@ -45,16 +45,15 @@ def numbers_threads(architecture: str) -> Callable[[ThreadNumber], ThreadNumber]
     Returns
     -------
     callable
-        A decorator of a function (writer, target) that writes the instructions and returns the name
-        of an i64 value.
+        A decorator of a function (writer, target) that writes the instructions and returns an i64.
 
     Examples
     --------
     >>> from xla_explorer.plugin import numbers_threads
+    >>> from xla_explorer.compiler.codegen.ir.types import I64
     >>> @numbers_threads("mygpu")
     ... def number(writer, target):
-    ...     writer.declare("declare i64 @thread_of_the_grid()")
-    ...     return writer.value("call i64 @thread_of_the_grid()")
+    ...     return writer.intrinsic("thread_of_the_grid", I64)
     """
 
     def declare(function: ThreadNumber) -> ThreadNumber:
@@ -78,8 +77,8 @@ def launch_number(b: Builder, target: Target, what: str) -> Value[Integer]:
     return b.convert("zext", b.intrinsic(f"llvm.{registers[what]}", I32), "i64")
 
 
-def thread_number(w: FunctionWriter, target: Target) -> str:
-    """Return the name of an i64 value, the number of the thread in the grid."""
+def thread_number(w: FunctionWriter, target: Target) -> Value[Integer]:
+    """Return the number of the thread in the grid, an i64."""
     found = _THREAD_NUMBERS.get(_architecture(target))
     if found is None:
         known = ", ".join(sorted(_THREAD_NUMBERS))
@@ -95,30 +94,26 @@ def _architecture(target: Target) -> str:
 
 
 @numbers_threads("amdgcn")
-def _amd(w: FunctionWriter, target: Target) -> str:
-    block, thread = [launch_number(w, target, what).name for what in ("block", "thread")]
-    w.declare("declare ptr addrspace(4) @llvm.amdgcn.dispatch.ptr()")
-    packet = w.value("call ptr addrspace(4) @llvm.amdgcn.dispatch.ptr()")
-    field = w.element_at(packet, "i8", 4, "ptr addrspace(4)")
-    size = w.cast("zext", w.read(field, "i16", 4, "ptr addrspace(4)"), "i16", "i64")
+def _amd(w: FunctionWriter, target: Target) -> Value[Integer]:
+    block, thread = [launch_number(w, target, what) for what in ("block", "thread")]
+    packet = w.intrinsic("llvm.amdgcn.dispatch.ptr", Type("ptr", space=4))
+    size = w.convert("zext", w.load(w.address(packet, I8, 4), I16, 4), "i64")
     return _in_grid(w, block, size, thread)
 
 
 @numbers_threads("nvptx64")
-def _nvidia(w: FunctionWriter, target: Target) -> str:
-    block, size, thread = [
-        launch_number(w, target, what).name for what in ("block", "size", "thread")
-    ]
+def _nvidia(w: FunctionWriter, target: Target) -> Value[Integer]:
+    block, size, thread = [launch_number(w, target, what) for what in ("block", "size", "thread")]
     return _in_grid(w, block, size, thread)
 
 
 @numbers_threads("spirv64")
-def _opencl(w: FunctionWriter, target: Target) -> str:
+def _opencl(w: FunctionWriter, target: Target) -> Value[Integer]:
     w.declare("declare spir_func i64 @_Z13get_global_idj(i32)")
-    return w.value("call spir_func i64 @_Z13get_global_idj(i32 0)")
+    return w.emit("call", I64, (w.number(0, I32),), "spir_func i64 @_Z13get_global_idj")
 
 
-def _in_grid(w: FunctionWriter, block: str, size: str, thread: str) -> str:
-    return w.operation(
-        "add", w.operation("mul", block, size, "i64", "nuw nsw"), thread, "i64", "nuw nsw"
-    )
+def _in_grid(
+    w: FunctionWriter, block: Value[Integer], size: Value[Integer], thread: Value[Integer]
+) -> Value[Integer]:
+    return w.binary("add", w.binary("mul", block, size, "nuw nsw"), thread, "nuw nsw")

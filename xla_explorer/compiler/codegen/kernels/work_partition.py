@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
+from xla_explorer.compiler.codegen.ir.types import I64
 
 BALANCED = 4  # iterations a task from which the difference between two tasks does not matter
 INNERMOST_GRAIN = 16  # elements: whole vectors, and no shared cache line (f32)
@@ -28,8 +30,8 @@ class LoopPartition(NamedTuple):
     """
 
     along: str
-    begin: str | int
-    end: str | int
+    begin: Word
+    end: Word
     most: int
 
 
@@ -45,10 +47,10 @@ class WorkPartition:
         self.tasks = tasks
         self.is_partitioned = False
         self.phases: list[int] = []
-        self._number = "%task"  # of this task, in the phase being emitted
+        self._number: Word = writer.named("%task", I64)  # of this task, in the phase being emitted
 
     @contextmanager
-    def phase(self, *, alone: bool = False) -> Iterator[str | int]:
+    def phase(self, *, alone: bool = False) -> Iterator[Word]:
         """Open a phase; yield the number of the task.
 
         alone: only one task executes the phase. In a sequential kernel the phase is just its code.
@@ -59,8 +61,8 @@ class WorkPartition:
         w, tasks, number = self.w, self.tasks, self._number
         first = sum(self.phases)
         self.phases.append(1 if alone else tasks)
-        self._number = str(w.sub(number, first))
-        with w.where(w.value(f"icmp ult i64 {self._number}, {self.phases[-1]}")):
+        self._number = w.sub(number, first)
+        with w.where(w.test("ult", self._number, self.phases[-1])):
             if alone:
                 self.is_partitioned, self.tasks = True, 1
             yield 0 if alone else self._number
@@ -100,7 +102,7 @@ class WorkPartition:
         longest = max(possible, key=lambda d: extents[d])
         return longest, grains[longest]
 
-    def bounds(self, extent: int, grain: int = 1) -> tuple[str | int, str | int]:
+    def bounds(self, extent: int, grain: int = 1) -> tuple[Word, Word]:
         """Return the first iteration and the end of a loop in this task."""
         w, units = self.w, -(-extent // grain)
         self.is_partitioned = True
@@ -130,5 +132,5 @@ class WorkPartition:
         if self.tasks == 1:
             yield
             return
-        with self.w.where(self.w.value(f"icmp eq i64 {self._number}, {part % self.tasks}")):
+        with self.w.where(self.w.test("eq", self._number, part % self.tasks)):
             yield

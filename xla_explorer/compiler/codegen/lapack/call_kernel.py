@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.ir.values import Complex, ScalarLike
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
+from xla_explorer.compiler.codegen.ir.types import I8, I32, I64, PTR
+from xla_explorer.compiler.codegen.ir.values import Complex, Pointer, Scalar, Value
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
 from xla_explorer.compiler.codegen.lapack.routines import (
     Argument,
@@ -22,19 +24,14 @@ from xla_explorer.compiler.codegen.lapack.routines import (
     Work,
     lapack_call,
 )
-from xla_explorer.compiler.codegen.llvm_types import (
-    float_constant,
-    register_type,
-    scalar_constant,
-    value_type,
-)
+from xla_explorer.compiler.codegen.llvm_types import constant, value_type
 from xla_explorer.compiler.codegen.llvm_types import real as real_part
 from xla_explorer.compiler.target import Target
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.layout import layout
 from xla_explorer.hlo.shape import Shape, array_shape
 
-Index = tuple[str | int, ...]
+Index = tuple[Word, ...]
 _NOT_FINITE = -4  # results of LAPACK's own checks for a NaN argument, and of jaxlib
 
 
@@ -58,22 +55,20 @@ class _LapackKernel:
         self.views: dict[int, ArrayInMemory] = {}
         self.pointers = [self._pointer(k, a) for k, a in enumerate(call.arguments)]
 
-    def _pointer(self, number: int, argument: Argument) -> str:
+    def _pointer(self, number: int, argument: Argument) -> Value[Pointer]:
         w = self.w
         if isinstance(argument, Nothing):
-            return "null"
+            return w.named("null", PTR)
         if isinstance(argument, Letter | Number | Status):
-            t = "i8" if isinstance(argument, Letter) else "i32"
-            slot = w.stack_slot(t)
-            value = (
+            slot = w.variable(I8 if isinstance(argument, Letter) else I32)
+            slot.set(
                 ord(argument.text)
                 if isinstance(argument, Letter)
                 else argument.value
                 if isinstance(argument, Number)
                 else 0
             )
-            w.do(f"store {t} {value}, ptr {slot}")
-            return slot
+            return slot.address
         if isinstance(argument, Work | Unused):
             return self.context.scratch(
                 argument.element_type.bytes
@@ -84,19 +79,11 @@ class _LapackKernel:
         pointer = self.context.scratch(max(shape.element_count, 1) * shape.element_type.bytes)
         self.views[number] = ArrayInMemory(pointer, shape)
         skips = argument.skips if isinstance(argument, Array) else 0
-        return (
-            w.value(
-                f"getelementptr inbounds i8, ptr {pointer}, i64 {skips * shape.element_type.bytes}"
-            )
-            if skips
-            else pointer
-        )
+        return w.address(pointer, I8, skips * shape.element_type.bytes) if skips else pointer
 
     def write(self) -> None:
         """Emit the loop over all matrices of the batch."""
-        call, w = self.call, self.w
-        parameters = ["ptr"] * len(self.pointers) + ["i64"] * self._letters
-        w.declare_routine(call.symbol, ", ".join(parameters))
+        call = self.call
         with self.context.iterate(list(call.batch)) as batch:
             for number, argument in enumerate(call.arguments):
                 if isinstance(argument, Array) and argument.operand is not None:
@@ -108,26 +95,19 @@ class _LapackKernel:
             else:
                 self._call(batch)
 
-    @property
-    def _letters(self) -> int:
-        return sum([isinstance(argument, Letter) for argument in self.call.arguments])
-
     def _call(self, batch: Index) -> None:
         w, outputs = self.w, self.context.outputs
-        lengths = (
-            ", i64 1" * self._letters
-        )  # Fortran passes the lengths of strings after the arguments
-        w.do(
-            f"call void @{self.call.symbol}({', '.join([f'ptr {pointer}' for pointer in self.pointers])}{lengths})"
-        )
+        # Fortran passes the lengths of strings after the arguments.
+        letters = sum([isinstance(argument, Letter) for argument in self.call.arguments])
+        w.call_routine(self.call.symbol, *self.pointers, *[w.number(1, I64)] * letters)
         for number, argument in enumerate(self.call.arguments):
             if isinstance(argument, Array) and argument.result is not None:
                 self._copy(self.views[number], outputs[argument.result], batch, into=False)
             elif isinstance(argument, Status) and argument.result is not None:
-                status = w.value(f"load i32, ptr {self.pointers[number]}")
-                w.do(f"store i32 {status}, ptr {self._element(outputs[argument.result], batch)}")
+                status = w.load(self.pointers[number], I32)
+                w.store(status, self._element(outputs[argument.result], batch))
             elif isinstance(argument, Unused):
-                self._fill(argument.result, batch, scalar_constant(0, argument.element_type))
+                self._fill(argument.result, batch, constant(w, 0, argument.element_type))
             elif isinstance(argument, Eigenvectors):
                 self._unpack(number, argument, batch)
         if self.call.row_order is not None:
@@ -142,26 +122,20 @@ class _LapackKernel:
         if not rows.shape.dimensions[-1]:
             return
         with w.loop(rows.shape.dimensions[-1], stem="row") as row:
-            rows.store(
-                w,
-                (*batch, row),
-                w.value(f"trunc i64 {row} to i32") if isinstance(row, str) else str(row),
-            )
+            rows.store(w, (*batch, row), w.index_as(row, I32))
         if not exchanges.shape.dimensions[0]:
             return
         with w.loop(exchanges.shape.dimensions[0], stem="exchange") as step:
-            other = w.value(f"sub i32 {exchanges.load(w, (step,))}, 1")
+            other = real_part(exchanges.load(w, (step,))) - 1
             counted.store(w, (*batch, step), other)
-            place = w.value(f"sext i32 {other} to i64")
+            place = w.convert("sext", other, "i64")
             mine, its = rows.load(w, (*batch, step)), rows.load(w, (*batch, place))
             rows.store(w, (*batch, step), its)
             rows.store(w, (*batch, place), mine)
 
-    def _element(self, array: ArrayInMemory, index: Index) -> str:
-        offset = self.w.mul(
-            self.w.linear(index, array.shape.strides), array.shape.element_type.bytes
-        )
-        return self.w.value(f"getelementptr inbounds i8, ptr {array.pointer}, i64 {offset}")
+    def _element(self, array: ArrayInMemory, index: Index) -> Value[Pointer]:
+        offset = self.w.linear(index, array.shape.strides)
+        return self.w.address(array.pointer, I8, self.w.mul(offset, array.shape.element_type.bytes))
 
     @contextmanager
     def _each(self, shape: Shape) -> Iterator[Index]:
@@ -184,7 +158,7 @@ class _LapackKernel:
                 else:
                     array.store(self.w, (*batch, *index), view.load(self.w, index))
 
-    def _fill(self, result: int, batch: Index, value: ScalarLike) -> None:
+    def _fill(self, result: int, batch: Index, value: Scalar) -> None:
         output = self.context.outputs[result]
         own = output.shape.dimensions[len(batch) :]
         if 0 not in own:
@@ -203,39 +177,33 @@ class _LapackKernel:
             if self.call.arguments[number].operand == 0  # type: ignore[union-attr]
         )
         t, parts = (
-            register_type(view.shape.element_type),
+            value_type(view.shape.element_type),
             2 if view.shape.element_type.is_complex else 1,
         )
-        total = w.stack_slot(t)
-        w.do(f"store {t} {float_constant(0.0, t)}, ptr {total}")
+        total = w.variable(t)
+        total.set(0.0)
         if view.shape.element_count:
             with w.loop(view.shape.element_count * parts, stem="finite") as at:
-                element = w.value(
-                    f"load {t}, ptr {w.value(f'getelementptr inbounds {t}, ptr {view.pointer}, i64 {at}')}"
-                )
+                element = w.load(w.address(view.pointer, t, at), t)
                 # Zero for finite elements, NaN for others; a NaN sum stays NaN.
-                nothing = w.value(f"fmul {t} {element}, {float_constant(0.0, t)}")
-                sum_ = w.value(f"fadd {t} {w.value(f'load {t}, ptr {total}')}, {nothing}")
-                w.do(f"store {t} {sum_}, ptr {total}")
-        finite = w.value(
-            f"fcmp ord {t} {w.value(f'load {t}, ptr {total}')}, {float_constant(0.0, t)}"
-        )
+                nothing = element * 0.0
+                total.set(total.get() + nothing)
+        finite = w.compare("ord", total.get(), 0.0)
         with w.where(finite):
             self._call(batch)
-        with w.where(w.value(f"xor i1 {finite}, true")):
+        with w.where(w.negated(finite)):
             for argument in self.call.arguments:
                 if isinstance(argument, Status) and argument.result is not None:
                     status = _NOT_FINITE if argument.is_info else 0
-                    w.do(
-                        f"store i32 {status}, ptr {self._element(self.context.outputs[argument.result], batch)}"
-                    )
+                    info = self._element(self.context.outputs[argument.result], batch)
+                    w.store(w.number(status, I32), info)
                 elif (
                     isinstance(argument, Array | Unused | Eigenvectors)
                     and argument.result is not None
                 ):
                     element_type = self.context.outputs[argument.result].shape.element_type
                     value = float("nan") if element_type.is_float or element_type.is_complex else 0
-                    self._fill(argument.result, batch, scalar_constant(value, element_type))
+                    self._fill(argument.result, batch, constant(w, value, element_type))
 
     def _unpack(self, number: int, argument: Eigenvectors, batch: Index) -> None:
         """Emit the eigenvectors: column j for a real eigenvalue.
@@ -245,23 +213,14 @@ class _LapackKernel:
         w, vectors, imaginary = self.w, self.views[number], self.views[argument.imaginary]
         if not vectors.shape.element_count:
             return
-        t = register_type(vectors.shape.element_type)
-        output, zero = self.context.outputs[argument.result], float_constant(0.0, t)
+        output = self.context.outputs[argument.result]
         with w.loop(vectors.shape.dimensions[1], stem="column") as column:
-            part = imaginary.load(w, (column,))
-            first, second = (
-                w.value(f"fcmp ogt {t} {part}, {zero}"),
-                w.value(f"fcmp olt {t} {part}, {zero}"),
-            )
-            real = w.sub(str(column), w.value(f"zext i1 {second} to i64"))
-            other = w.add(str(column), w.value(f"zext i1 {first} to i64"))
+            part = real_part(imaginary.load(w, (column,)))
+            first, second = part > 0.0, part < 0.0
+            real = w.sub(column, w.convert("zext", second, "i64"))
+            other = w.add(column, w.convert("zext", first, "i64"))
             with w.loop(vectors.shape.dimensions[0], stem="row") as row:
-                above = vectors.load(w, (row, other))
-                negated = w.value(f"fneg {t} {above}")
-                below = w.value(f"select i1 {second}, {t} {negated}, {t} {zero}")
-                signed = w.value(f"select i1 {first}, {t} {above}, {t} {below}")
-                whole = Complex(
-                    real_part(vectors.load(w, (row, real))),
-                    w.named(signed, value_type(vectors.shape.element_type)),
-                )
+                above = real_part(vectors.load(w, (row, other)))
+                signed = w.select(first, above, w.select(second, -above, 0.0))
+                whole = Complex(real_part(vectors.load(w, (row, real))), signed)
                 output.store(w, (*batch, row, column), whole)

@@ -18,7 +18,7 @@ from xla_explorer.backends.gpu.emitters.dots.result_store import (
 )
 from xla_explorer.backends.gpu.emitters.narrow_index_arithmetic import NarrowIndexArithmetic
 from xla_explorer.backends.gpu.product_rates import product_us
-from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Condition, Word
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -150,22 +150,22 @@ class ConvolutionStore(ResultStore):
         self.geometry, self.indices, self.phases = geometry, indices, phases
         self.together = geometry.together
 
-    def _position(self, number: str | int) -> list[Word]:
+    def _position(self, number: Word) -> list[Word]:
         """Return the index of a position, by the axes of positions."""
         return self.indices.unravel(
             self.indices.of(number), [axis.extent for axis in self.geometry.positions]
         )
 
-    def _sides(self, row: str | int, column: str | int) -> tuple[str | int, str | int]:
+    def _sides(self, row: Word, column: Word) -> tuple[Word, Word]:
         """Return (position, feature)."""
         return (column, row) if self.geometry.features_are_rows else (row, column)
 
-    def index(self, row: str | int, column: str | int) -> tuple[str | int, ...]:
+    def index(self, row: Word, column: Word) -> tuple[Word, ...]:
         """Return the result's index of an element."""
         indices, geometry = self.indices, self.geometry
         position, feature = self._sides(row, column)
         labels = self.product.dot.attribute("dim_labels")
-        index: list[str | int] = [0] * self.product.dot.shape.rank
+        index: list[Word] = [0] * self.product.dot.shape.rank
         for axis, at in zip(geometry.positions, self._position(position), strict=True):
             if axis.spatial < 0:
                 index[labels.output_batch] = indices.wide(at)
@@ -180,7 +180,7 @@ class ConvolutionStore(ResultStore):
         )
         return tuple(index)
 
-    def inside(self, side: int, at: str | int, exact: bool) -> tuple[str | int, str | None]:
+    def inside(self, side: int, at: Word, exact: bool) -> tuple[Word, Condition]:
         """Return the clamped index and its bounds check (see `ResultStore`).
 
         A phase may have fewer positions than another.
@@ -192,8 +192,9 @@ class ConvolutionStore(ResultStore):
             else (found, inside)
         )
 
-    def _in_phase(self, position: str | int, inside: str | None) -> tuple[str | int, str | None]:
-        indices, uneven = self.indices, None
+    def _in_phase(self, position: Word, inside: Condition) -> tuple[Word, Condition]:
+        indices = self.indices
+        uneven: Condition = None
         axes = self.geometry.positions
         if not any(
             a.spatial >= 0 and self.geometry.spatial[a.spatial].uneven_positions for a in axes
@@ -211,7 +212,7 @@ class ConvolutionStore(ResultStore):
             return position, inside
         return self.w.choose(uneven, position, 0), both(self.w, inside, uneven)
 
-    def _offset(self, row: str | int, column: str | int) -> str | int:
+    def _offset(self, row: Word, column: Word) -> Word:
         if self._sums_only:
             return super()._offset(row, column)
         indices, geometry = self.indices, self.geometry

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from xla_explorer.backends.gpu.emitters.block import both
 from xla_explorer.backends.gpu.emitters.narrow_index_arithmetic import NarrowIndexArithmetic
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Condition, Word
 
 
 class Axis(NamedTuple):
@@ -46,7 +46,7 @@ class _Part(NamedTuple):
 
     offset: Word
     along: dict[int, Word]
-    inside: str | None
+    inside: Condition
 
 
 class ImplicitMatrix:
@@ -113,7 +113,7 @@ class ImplicitMatrix:
 
     def near(
         self, kept: Word, step: Word, inner: Word, tile: int, exact: bool
-    ) -> tuple[Word, str | None]:
+    ) -> tuple[Word, Condition]:
         """Return an element like `place`, if out-of-bounds results are discarded.
 
         Any element may then replace one that is out of bounds along the kept side. A dot needs no
@@ -138,7 +138,7 @@ class ImplicitMatrix:
 
     def place(
         self, kept: Word, step: Word, inner: Word, tile: int, exact: bool
-    ) -> tuple[Word, str | None]:
+    ) -> tuple[Word, Condition]:
         """Return the offset of (kept, step * tile + inner) and its bounds check.
 
         The check is None if the place is always valid. The offset is 0 out of bounds. exact: kept
@@ -169,7 +169,7 @@ class ImplicitMatrix:
         found = self._reduced.get((step, inner))
         if found is None:
             indices, (*outer, last) = self.indices, self.reduced
-            inside: str | None
+            inside: Condition
             if (
                 last.extent % tile == 0
             ):  # a tile is within one index of the other dimensions, the same for all threads

@@ -18,9 +18,11 @@ from xla_explorer.backends.gpu.emitters.block import Block, both
 from xla_explorer.compiler.codegen.elemental import elemental_opcodes
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.elemental.registry import Scalar, ScalarLike
+from xla_explorer.compiler.codegen.elemental.registry import Scalar
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Condition, Word
+from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.llvm_types import memory_type, real, scalar_of, to_memory
+from xla_explorer.compiler.codegen.llvm_types import real, stored_type, to_memory
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, PrimitiveType
@@ -113,7 +115,7 @@ class ResultStore:
         self._now: Scalar | None = None
         self._sums_only = False
         self.emitter.sources[product.dot] = lambda index: self._product()
-        self.batch: list[str | int] = []
+        self.batch: list[Word] = []
         # Runs of columns of a multiple of this length are contiguous and aligned.
         self.together = n
 
@@ -121,7 +123,7 @@ class ResultStore:
         """Store f32 sums unchanged to another array, whose extra first index `at` sets."""
         self.output, self._sums_only, self.together = partial, True, self.n
 
-    def at(self, batch: list[str | int]) -> None:
+    def at(self, batch: list[Word]) -> None:
         """Set the batch index of the following elements."""
         self.batch = batch
 
@@ -129,31 +131,27 @@ class ResultStore:
         assert self._now is not None  # set by `finished_at`
         return self._now
 
-    def finished(
-        self, value: ScalarLike, wide: PrimitiveType, row: str | int, column: str | int
-    ) -> Scalar:
+    def finished(self, value: Scalar, wide: PrimitiveType, row: Word, column: Word) -> Scalar:
         """Return the stored value of a sum.
 
         The index must be in bounds, because operands are read.
         """
         if self._sums_only:
-            return scalar_of(self.w, value, wide)
+            return value
         return self.finished_at(value, wide, self.index(row, column))
 
-    def finished_at(
-        self, value: ScalarLike, wide: PrimitiveType, index: tuple[str | int, ...]
-    ) -> Scalar:
+    def finished_at(self, value: Scalar, wide: PrimitiveType, index: tuple[Word, ...]) -> Scalar:
         """Return the stored value of a sum by its index in the result."""
         self._now = convert_value(self.w, value, wide, self.product.dot.shape.element_type)
         if self.product.root is self.product.dot:
             return self._now
         return self.emitter.element(self.product.root, index)
 
-    def index(self, row: str | int, column: str | int) -> tuple[str | int, ...]:
+    def index(self, row: Word, column: Word) -> tuple[Word, ...]:
         """Return the result's index of an element of the product."""
         return (*self.batch, row, column)
 
-    def inside(self, side: int, at: str | int, exact: bool) -> tuple[str | int, str | None]:
+    def inside(self, side: int, at: Word, exact: bool) -> tuple[Word, Condition]:
         """Return a row (side 0) or column (side 1), 0 if out of bounds, and its check (None.
 
         always).
@@ -166,9 +164,9 @@ class ResultStore:
 
     def fragments(
         self,
-        sums: Sequence[Sequence[str]],
-        row: str | int,
-        column: str | int,
+        sums: Sequence[Sequence[Scalar]],
+        row: Word,
+        column: Word,
         exact_rows: bool,
         exact_columns: bool,
     ) -> None:
@@ -197,21 +195,21 @@ class ResultStore:
                 exact_columns,
             )
 
-    def _own_column(self, first: str | int) -> str | int:
+    def _own_column(self, first: Word) -> Word:
         return self.w.add(first, self.w.mul(self.w.mod(self.block.lane, _QUAD), 2))
 
     def _sixteen_bytes(
         self,
-        pairs: Sequence[Sequence[str]],
-        row: str | int,
-        at_row: str | int,
-        in_rows: str | None,
-        first: str | int,
+        pairs: Sequence[Sequence[Scalar]],
+        row: Word,
+        at_row: Word,
+        in_rows: Condition,
+        first: Word,
         exact: bool,
     ) -> None:
         """Store four fragments of a row after exchange: lane k of four has all of fragment k."""
         w = self.w
-        words: list[str] = []
+        words: list[Value[Integer]] = []
         for number, pair in enumerate(pairs):
             column = self._own_column(w.add(first, FRAGMENT_COLUMNS * number))
             at_column, _ = self.inside(1, column, exact)
@@ -223,49 +221,39 @@ class ResultStore:
         column = w.add(first, w.mul(own, FRAGMENT_COLUMNS))
         _, in_columns = self.inside(1, column, exact)
         with self.block.only_if(both(w, in_rows, in_columns)):
-            self.store_vector(words, self._offset(row, column), "i32")
+            self.store_vector(words, self._offset(row, column))
 
-    def store_vector(self, values: Sequence[str], offset: str | int, kind: str = "") -> None:
-        """Store values of an LLVM type (by default the stored one) as an aligned vector."""
-        w, element = self.w, memory_type(self.output.shape.element_type)
-        pointer = self.output.pointer_type
-        w.write_lanes(
-            values,
-            lambda: w.element_at(self.output.pointer, element, offset, pointer),
-            kind or element,
-            pointer,
-        )
+    def store_vector(self, values: Sequence[Value], offset: Word) -> None:
+        """Store values, elements or words of several, as an aligned vector."""
+        w, element = self.w, stored_type(self.output.shape.element_type)
+        w.store_lanes(values, lambda: w.address(self.output.pointer, element, offset))
 
-    def _packed(self, values: Sequence[Scalar]) -> str:
+    def _packed(self, values: Sequence[Scalar]) -> Value[Integer]:
         """Pack two 16-bit values into a word, the first one low."""
         w = self.w
-        halves = [
-            str(v)
-            if self.output.shape.element_type.name != "f16"
-            else w.cast("bitcast", v, "half", "i16")
-            for v in values
+        low, high = [
+            w.convert("zext", bits, "i32") for bits in [w.to_bits(real(v)) for v in values]
         ]
-        low, high = (w.cast("zext", half, "i16", "i32") for half in halves)
-        return w.operation("or", low, w.operation("shl", high, 16, "i32"), "i32")
+        return low | (high << 16)
 
-    def _exchange(self, words: Sequence[str], distance: int) -> list[str]:
+    def _exchange(self, words: Sequence[Value[Integer]], distance: int) -> list[Value[Integer]]:
         """Swap words k and k + distance between lanes that differ in that bit.
 
         It is one step of a transpose between lanes and words.
         """
         w, result = self.w, list(words)
-        bit = w.operation("and", self.block.lane, distance)
+        bit = w.index_operation("and", self.block.lane, distance)
         upper = w.test("ne", bit, 0)
         for k in range(_QUAD):
             if k & distance:
                 continue
             low, high = words[k], words[k + distance]
-            received = self.block.shuffle_xor(w.choose(upper, low, high, "i32"), distance)
-            result[k] = w.choose(upper, received, low, "i32")
-            result[k + distance] = w.choose(upper, high, received, "i32")
+            received = self.block.shuffle_xor(w.select(upper, low, high), distance)
+            result[k] = w.select(upper, received, low)
+            result[k + distance] = w.select(upper, high, received)
         return result
 
-    def _offset(self, row: str | int, column: str | int) -> str | int:
+    def _offset(self, row: Word, column: Word) -> Word:
         w, strides = self.w, self.output.shape.strides
         batch = w.linear(self.batch, strides[: len(self.batch)])
         return w.add(batch, w.add(w.mul(row, strides[-2]), column))
@@ -274,8 +262,8 @@ class ResultStore:
         self,
         values: Sequence[Scalar],
         wide: PrimitiveType,
-        row: str | int,
-        column: str | int,
+        row: Word,
+        column: Word,
         exact_rows: bool,
         exact_columns: bool,
     ) -> None:
@@ -287,7 +275,7 @@ class ResultStore:
             self._store(values, wide, row, *self.inside(0, row, exact_rows), column, exact_columns)
 
     def _store(
-        self, values: Sequence[ScalarLike], wide: PrimitiveType, row: str | int, at_row: str | int, in_rows: str | None, column: str | int,
+        self, values: Sequence[Scalar], wide: PrimitiveType, row: Word, at_row: Word, in_rows: Condition, column: Word,
         exact: bool,
     ) -> None:  # fmt: skip
         """Store sums of adjacent columns of a row with a known bounds check."""
@@ -305,15 +293,13 @@ class ResultStore:
                 else:
                     self.store_vector(
                         [
-                            to_memory(w, real(value), self.output.shape.element_type).name
+                            to_memory(w, real(value), self.output.shape.element_type)
                             for value in finished
                         ],
                         offset,
                     )
 
-    def element(
-        self, value: ScalarLike, wide: PrimitiveType, row: str | int, column: str | int
-    ) -> None:
+    def element(self, value: Scalar, wide: PrimitiveType, row: Word, column: Word) -> None:
         """Store one sum that is in bounds."""
         with self.emitter.scope():
             self.output.store_linear(

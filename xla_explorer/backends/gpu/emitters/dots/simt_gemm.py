@@ -30,9 +30,10 @@ from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.ir.records import INVARIANT
+from xla_explorer.compiler.codegen.ir.values import Pointer, Value
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, scalar_constant
+from xla_explorer.compiler.codegen.llvm_types import constant, from_memory, real, stored_type
 from xla_explorer.compiler.codegen.nest.launch_dimensions import on_multiprocessors
 from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 
@@ -209,9 +210,8 @@ class _OperandTile:
     def fetch(self, step: Word) -> None:
         """Load the tile of a step, with zeros out of bounds."""
         w, indices = self.kernel.w, self.kernel.indices
-        stored, zero = memory_type(self.kind), scalar_constant(0, self.wide)
+        stored = stored_type(self.kind)
         tail = INVARIANT if self.array.invariant else ""
-        pointer, width = self.array.pointer_type, self.width
         at = [self._at(number) for number in range(self.number)]
         places = [
             self.matrix.place(indices.add(self.first, kept), step, reduced, self.depth, self.exact)
@@ -219,16 +219,17 @@ class _OperandTile:
         ]
         with self.kernel.block.only_if(self.active):
             for (offset, inside), slot in zip(places, self.waiting, strict=True):
-                address = w.element_at(self.array.pointer, stored, indices.wide(offset), pointer)
-                raw = w.read_lanes(address, stored, width, pointer, tail)
+                address = w.address(self.array.pointer, stored, indices.wide(offset))
+                raw = w.load_lanes(address, stored, self.width, tail)
                 values = [
                     convert_value(w, from_memory(w, x, self.kind), self.kind, self.wide)
                     for x in raw
                 ]
-                t = memory_type(self.wide)
-                slot.store([x if inside is None else w.choose(inside, x, zero, t) for x in values])
+                slot.store(
+                    [x if inside is None else w.select(inside, real(x), 0.0) for x in values]
+                )
 
-    def _address(self, half: Word, row: Word, column: Word) -> str:
+    def _address(self, half: Word, row: Word, column: Word) -> Value[Pointer]:
         """Return the address of an element in the shared tile. row: along the reduced dimension."""
         w, indices = self.kernel.w, self.kernel.indices
         if self.across:
@@ -236,12 +237,12 @@ class _OperandTile:
             if isinstance(column, int) and isinstance(order, int):
                 column ^= order
             elif order != 0:
-                column = w.operation("xor", column, order, indices.kind)
+                column = indices.index_operation("xor", column, order)
         at = indices.add(
             indices.add(indices.mul(row, self.length), column),
             indices.mul(half, self.length * self.depth),
         )
-        return w.element_at(self.base, memory_type(self.wide), indices.wide(at), "ptr addrspace(3)")
+        return w.address(self.base, stored_type(self.wide), indices.wide(at))
 
     def _order(self, row: Word) -> Word:
         """Return the exclusive-or mask of a row's columns, against bank conflicts.
@@ -257,42 +258,30 @@ class _OperandTile:
 
     def put(self, half: Word) -> None:
         """Store the loaded tile to a half of shared memory."""
-        w, indices, t, size = (
-            self.kernel.w,
-            self.kernel.indices,
-            memory_type(self.wide),
-            self.wide.bytes,
-        )
+        w, indices = self.kernel.w, self.kernel.indices
         with self.kernel.block.only_if(self.active):
             for number, slot in enumerate(self.waiting):
                 kept, reduced = self._at(number)
-                values = slot.load()
+                values = [real(value) for value in slot.load()]
                 if self.across or self.width == 1:
                     for j, value in enumerate(values):
-                        w.write(
-                            value,
-                            self._address(half, indices.add(reduced, j), kept),
-                            t,
-                            size,
-                            "ptr addrspace(3)",
-                        )
+                        address = self._address(half, indices.add(reduced, j), kept)
+                        w.store(value, address, self.wide.bytes)
                     continue
-                w.write_lanes(
-                    values, partial(self._address, half, reduced, kept), t, "ptr addrspace(3)"
-                )
+                w.store_lanes(values, partial(self._address, half, reduced, kept))
 
     def read(self, half: Word, row: int, thread: Word) -> list[Scalar]:
         """Return the elements of a thread's rows or columns in a row of the tile.
 
         They are runs of `run` contiguous elements, SIDE runs apart.
         """
-        w, indices, t = self.kernel.w, self.kernel.indices, memory_type(self.wide)
+        w, indices = self.kernel.w, self.kernel.indices
         found: list[Scalar] = []
         for first in range(0, self.length, SIDE * self.run):
             address = self._address(half, row, indices.add(indices.mul(thread, self.run), first))
             found += [
                 from_memory(w, x, self.wide)
-                for x in w.read_lanes(address, t, self.run, "ptr addrspace(3)")
+                for x in w.load_lanes(address, stored_type(self.wide), self.run)
             ]
         return found
 
@@ -338,7 +327,7 @@ class SimtGemmKernel:
         ]
         for line in sums:
             for slot in line:
-                slot.store([scalar_constant(0, plan.wide)])
+                slot.store([constant(w, 0, plan.wide)])
 
         def both_tiles(action: Callable[[_OperandTile], None]) -> None:
             for tile in (a, b):
@@ -351,8 +340,8 @@ class SimtGemmKernel:
         with w.loop(steps, stem="depth") as now:
             step = indices.of(now)
             half, following = indices.mod(step, 2), indices.add(step, 1)
-            more = w.test("slt", following, steps, indices.kind) if steps > 1 else "false"
             if steps > 1:
+                more = indices.test("slt", following, steps)
                 with self.block.only_if(more):
                     both_tiles(lambda tile: tile.matrix.forget())
                     both_tiles(lambda tile: tile.fetch(indices.add(first_step, following)))

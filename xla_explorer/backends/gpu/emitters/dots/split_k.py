@@ -20,6 +20,7 @@ from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
     scratch_pointer,
 )
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.compiler.codegen.nest.launch_dimensions import launch_dimensions
@@ -83,9 +84,9 @@ class PartialSums(NamedTuple):
     def array(self, context: KernelContext) -> ArrayInMemory:
         """Return the array in scratch memory: [slices, batch..., m, n]."""
         shape = array_shape(F32, (self.split_k.slices, *self.sums))
-        return ArrayInMemory(scratch_pointer(self.slots), shape, context.target.pointer)
+        return ArrayInMemory(context.pointer(scratch_pointer(self.slots)), shape)
 
-    def direct(self, store: ResultStore, batch: list[str | int], split: str | int) -> None:
+    def direct(self, store: ResultStore, batch: list[Word], split: Word) -> None:
         """Direct a block's sums to the result, or to scratch memory with split-K."""
         if self.split_k.slices > 1:
             store.store_sums(self.array(store.context))

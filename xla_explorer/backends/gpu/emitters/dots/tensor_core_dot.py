@@ -28,9 +28,13 @@ from xla_explorer.backends.gpu.emitters.dots.tiled_gemm_plan import TiledGemmPla
 from xla_explorer.backends.gpu.emitters.narrow_index_arithmetic import NarrowIndexArithmetic
 from xla_explorer.backends.gpu.product_rates import product_us
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Condition, Word
+from xla_explorer.compiler.codegen.ir.types import F16, I8, I16, I32, structure_type
+from xla_explorer.compiler.codegen.ir.types import F32 as FLOAT
+from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Value
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.compiler.codegen.nest.launch_dimensions import on_multiprocessors
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -157,7 +161,7 @@ class OperandTile:
         self.stage_bytes = 2 * self.outer * self.inner
         self.base = kernel.block.shared_address(STAGES * self.stage_bytes)
 
-    def fetch(self, step: Word, stage: str | int) -> None:
+    def fetch(self, step: Word, stage: Word) -> None:
         """Start the asynchronous copies of a step's tile into a stage.
 
         Elements that `cp.async` cannot copy are gathered one by one.
@@ -190,38 +194,33 @@ class OperandTile:
                 wide = indices.wide(outer)
                 target = self._address(stage, wide, indices.wide(column), self._order(wide))
                 sources = [
-                    w.element_at(
-                        self.array.pointer, "i16", indices.wide(offset), self.array.pointer_type
-                    )
-                    for offset, _ in places
+                    w.address(self.array.pointer, I16, indices.wide(offset)) for offset, _ in places
                 ]
                 if whole:
-                    inside = places[0][1]
+                    inside, sixteen = places[0][1], w.number(16, I32)
                     self._copy(
                         target,
                         sources[0],
-                        "16" if inside is None else w.choose(inside, 16, 0, "i32"),
+                        sixteen if inside is None else w.select(inside, sixteen, 0),
                     )
                 else:
                     self._gather(target, sources, [inside for _, inside in places])
 
-    def _copy(self, target: str, source: str, size: str) -> None:
+    def _copy(self, target: Value[Pointer], source: Value[Pointer], size: Value[Integer]) -> None:
         """Start an asynchronous copy of 16 bytes: `size` bytes are read, the rest is zero."""
-        w = self.kernel.w
-        w.declare(
-            "declare void @llvm.nvvm.cp.async.cg.shared.global.16.s(ptr addrspace(3), ptr addrspace(1), i32)"
-        )
-        arguments = f"ptr addrspace(3) {target}, ptr addrspace(1) {source}, i32 {size}"
-        w.do(f"call void @llvm.nvvm.cp.async.cg.shared.global.16.s({arguments})")
+        name = "llvm.nvvm.cp.async.cg.shared.global.16.s"
+        self.kernel.w.call_effect(name, target, source, size)
 
-    def _gather(self, target: str, sources: list[str], inside: list[str | None]) -> None:
+    def _gather(
+        self, target: Value[Pointer], sources: list[Value[Pointer]], inside: list[Condition]
+    ) -> None:
         w, values = self.kernel.w, []
         for source, condition in zip(sources, inside, strict=True):
-            value = w.read(source, "i16", 2, self.array.pointer_type)
-            values.append(value if condition is None else w.choose(condition, value, 0, "i16"))
-        w.write_lanes(values, lambda: target, "i16", "ptr addrspace(3)")
+            value = w.load(source, I16, 2)
+            values.append(value if condition is None else w.select(condition, value, 0))
+        w.store_lanes(values, lambda: target)
 
-    def _order(self, row: str | int) -> str | int:
+    def _order(self, row: Word) -> Word:
         """Return the exclusive-or mask of a row's chunks.
 
         128 bytes, a line of all banks, hold two rows of 64 bytes or at most one longer row.
@@ -229,15 +228,15 @@ class OperandTile:
         w = self.kernel.w
         return w.mod(w.div(row, 2), 4) if self.inner * 2 == 64 else w.mod(row, 8)
 
-    def _address(self, stage: str | int, row: str | int, chunk: str | int, order: str | int) -> str:
+    def _address(self, stage: Word, row: Word, chunk: Word, order: Word) -> Value[Pointer]:
         w = self.kernel.w
-        place = w.mul(w.operation("xor", chunk, order), 2 * CHUNK)
+        place = w.mul(w.index_operation("xor", chunk, order), 2 * CHUNK)
         at = w.add(w.mul(stage, self.stage_bytes), w.add(w.mul(row, 2 * self.inner), place))
-        return w.element_at(self.base, "i8", at, "ptr addrspace(3)")
+        return w.address(self.base, I8, at)
 
     def fragments(
-        self, stage: str | int, kept: str | int, reduced: int, rows_first: bool
-    ) -> list[str]:
+        self, stage: Word, kept: Word, reduced: int, rows_first: bool
+    ) -> list[Value[Integer]]:
         """Load four 8 x 8 matrices of a 16 x 16 part at (kept, reduced).
 
         rows_first: the second is 8 further along the kept dimension (of A), else along the reduced
@@ -255,10 +254,8 @@ class OperandTile:
         # permutation.
         address = self._address(stage, w.add(w.mul(row, CHUNK), within), chunk, self._order(within))
         name = f"llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4{'' if self.reduced_is_minor else '.trans'}.b16.p3"
-        four = "{ i32, i32, i32, i32 }"
-        w.declare(f"declare {four} @{name}(ptr addrspace(3))")
-        loaded = w.value(f"call {four} @{name}(ptr addrspace(3) {address})")
-        return [w.value(f"extractvalue {four} {loaded}, {n}") for n in range(4)]
+        loaded = w.intrinsic(name, structure_type(*[I32] * 4), address)
+        return [w.extract_value(loaded, n, I32) for n in range(4)]
 
 
 class TensorCoreKernel:
@@ -295,7 +292,7 @@ class TensorCoreKernel:
             OperandTile(self, *right, self.plan.columns, column),
         )
 
-        def fetch(step: str | int, stage: str | int) -> None:
+        def fetch(step: Word, stage: Word) -> None:
             for tile in (a, b):
                 tile.fetch(indices.add(first_step, indices.of(step)), stage)
 
@@ -305,7 +302,7 @@ class TensorCoreKernel:
         ]
         for line in sums:
             for one in line:
-                one.store(["0x0000000000000000"] * 4)
+                one.store([w.number(0.0, FLOAT)] * 4)
         for step in range(STAGES - 1):
             if step < steps:
                 fetch(step, step)
@@ -325,20 +322,17 @@ class TensorCoreKernel:
 
     def commit(self) -> None:
         """Commit the thread's asynchronous copies as a group."""
-        self.w.declare("declare void @llvm.nvvm.cp.async.commit.group()")
-        self.w.do("call void @llvm.nvvm.cp.async.commit.group()")
+        self.w.call_effect("llvm.nvvm.cp.async.commit.group")
 
     def wait(self, outstanding: int) -> None:
         """Wait until at most so many groups of asynchronous copies are outstanding."""
-        self.w.declare("declare void @llvm.nvvm.cp.async.wait.group(i32)")
-        self.w.do(f"call void @llvm.nvvm.cp.async.wait.group(i32 {outstanding})")
+        self.w.call_effect("llvm.nvvm.cp.async.wait.group", self.w.number(outstanding, I32))
 
     def _step(
-        self, a: OperandTile, b: OperandTile, sums: list[list[Accumulators]], stage: str | int
+        self, a: OperandTile, b: OperandTile, sums: list[list[Accumulators]], stage: Word
     ) -> None:
         """Multiply one tile, 32 bytes of the reduced dimension at a time."""
         w, kind = self.w, self.plan.kind
-        t = "<2 x half>" if kind == "f16" else "i32"
         name = (
             "llvm.nvvm.mma."
             + {
@@ -347,8 +341,7 @@ class TensorCoreKernel:
                 "tf32": "m16n8k8.row.col.tf32",
             }[kind]
         )
-        four = "{ float, float, float, float }"
-        w.declare(f"declare {four} @{name}({', '.join([t] * 6)}, float, float, float, float)")
+        four = structure_type(*[FLOAT] * 4)
         for reduced in range(0, DEPTH, _FRAGMENT_K):
             left = [
                 self._typed(
@@ -356,7 +349,7 @@ class TensorCoreKernel:
                 )
                 for r in range(len(sums))
             ]
-            right: list[list[str]] = []
+            right: list[list[Value]] = []
             for c in range(0, len(sums[0]), 2):
                 found = self._typed(
                     b.fragments(stage, w.add(self.warp_column, _FRAGMENT_N * c), reduced, False)
@@ -364,19 +357,14 @@ class TensorCoreKernel:
                 right += [found[:2], found[2:]]
             for x, row in zip(left, sums, strict=True):
                 for y, slot in zip(right, row, strict=True):
-                    arguments = ", ".join(
-                        [f"{t} {part}" for part in (*x, *y)]
-                        + [f"float {part}" for part in slot.load()]
-                    )
-                    product = w.value(f"call {four} @{name}({arguments})")
-                    slot.store([w.value(f"extractvalue {four} {product}, {n}") for n in range(4)])
+                    before = [real(part) for part in slot.load()]
+                    product = w.intrinsic(name, four, *x, *y, *before)
+                    slot.store([w.extract_value(product, n, FLOAT) for n in range(4)])
 
-    def _typed(self, indices: list[str]) -> list[str]:
-        return (
-            indices
-            if self.plan.kind != "f16"
-            else [self.w.value(f"bitcast i32 {word} to <2 x half>") for word in indices]
-        )
+    def _typed(self, words: list[Value[Integer]]) -> list[Value]:
+        if self.plan.kind != "f16":
+            return words
+        return [self.w.emit("bitcast", F16.of_lanes(2), (word,)) for word in words]
 
     def _store(
         self, sums: list[list[Accumulators]], a: OperandTile, b: OperandTile, store: ResultStore
@@ -394,8 +382,5 @@ class TensorCoreKernel:
                         w.add(indices.wide(a.first), self.warp_row),
                         w.add(w.div(self.block.lane, 4), _FRAGMENT_M * r + 8 * half),
                     )
-                    pairs = [
-                        [str(value) for value in slot.load()[2 * half : 2 * half + 2]]
-                        for slot in line
-                    ]
+                    pairs = [slot.load()[2 * half : 2 * half + 2] for slot in line]
                     store.fragments(pairs, row, column, a.exact, b.exact)

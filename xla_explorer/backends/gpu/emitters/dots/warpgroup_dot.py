@@ -39,12 +39,14 @@ from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
 )
 from xla_explorer.backends.gpu.product_rates import product_us
 from xla_explorer.backends.gpu.tensor_map import TensorMap
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
+from xla_explorer.compiler.codegen.ir.types import F32 as FLOAT
+from xla_explorer.compiler.codegen.ir.types import I32, PTR, Type
+from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.nest.launch_dimensions import (
-    LaunchDimensions,
-    counted,
-)
+from xla_explorer.compiler.codegen.llvm_types import real
+from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchDimensions, counted
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32
@@ -159,25 +161,20 @@ class _StagedTile:
     def __init__(
         self, kernel: _Kernel, operand: Operand, number: int, length: int, offset: int
     ) -> None:
-        self.kernel, self.operand, self.map, self.length, self.offset = (
-            kernel,
-            operand,
-            f"%map{number}",
-            length,
-            offset,
-        )
+        self.kernel, self.operand, self.length, self.offset = kernel, operand, length, offset
+        self.map = kernel.w.named(f"%map{number}", PTR)
 
     def fetch(
         self,
-        stage_start: str,
-        first: str | int,
-        depth: str | int,
-        batch: list[str | int],
-        barrier: str,
+        stage_start: Value[Integer],
+        first: Word,
+        depth: Word,
+        batch: list[Word],
+        barrier: Value[Integer],
     ) -> None:
         """Start the copies of the tile at `first` (kept) and `depth` (reduced dimension)."""
         w = self.kernel.w
-        target = w.operation("add", stage_start, self.offset, "i32")
+        target = stage_start + self.offset
         reduced = self.kernel.small(
             self.kernel.w.div(depth, 2) if self.kernel.kind == "tf32" else depth
         )
@@ -189,19 +186,15 @@ class _StagedTile:
             return
         for part in range(self.length // DEPTH):
             kept = self.kernel.small(w.add(first, part * DEPTH))
-            place = (
-                target if not part else w.operation("add", target, part * 2 * DEPTH * DEPTH, "i32")
-            )
+            place = target + part * 2 * DEPTH * DEPTH if part else target
             assembly.copy_tile(w, place, self.map, [kept, reduced, *others], barrier)
 
-    def descriptor(self, stage_start: str, part: str | int) -> str:
+    def descriptor(self, stage_start: Value[Integer], part: Word) -> Value[Integer]:
         """Return the matrix descriptor of a 64-wide part (of a whole tile: part 0) in a stage."""
         w = self.kernel.w
-        start = w.operation("add", stage_start, self.offset, "i32")
+        start = stage_start + self.offset
         if part != 0:
-            start = w.operation(
-                "add", start, self.kernel.small(w.mul(part, 2 * DEPTH * DEPTH)), "i32"
-            )
+            start = start + self.kernel.small(w.mul(part, 2 * DEPTH * DEPTH))
         return assembly.descriptor(w, start, 2 * DEPTH * DEPTH)
 
 
@@ -222,44 +215,35 @@ class _Kernel:
         self.result = ResultStore(context, self.block, product, plan.matrices.m, plan.matrices.n)
         self.slots = slots
         context.define_variable("stages", "[0 x i8]", "", 1024, "external", 3)
-        base = w.value("ptrtoint ptr addrspace(3) @stages to i32")
-        self.base = w.operation(
-            "and",
-            w.operation("add", base, assembly.ATOM_BYTES - 1, "i32"),
-            -assembly.ATOM_BYTES,
-            "i32",
-        )
-        self.barriers = w.operation("add", self.base, plan.stages * plan.stage_bytes, "i32")
+        base = w.convert("ptrtoint", w.named("@stages", Type("ptr", space=3)), "i32")
+        self.base = (base + (assembly.ATOM_BYTES - 1)) & -assembly.ATOM_BYTES
+        self.barriers = self.base + plan.stages * plan.stage_bytes
         self.left = _StagedTile(self, plan.matrices.left, 0, ROWS, 0)
         self.right = _StagedTile(self, plan.matrices.right, 1, plan.columns, 2 * ROWS * DEPTH)
-        self.stage, self.parity = w.stack_slot("i32"), w.stack_slot("i32")
+        self.stage, self.parity = w.variable(I32), w.variable(I32)
 
-    def small(self, value: str | int) -> str:
-        """Truncate an i64 to i32."""
-        return str(value) if isinstance(value, int) else self.w.cast("trunc", value, "i64", "i32")
+    def small(self, value: Word) -> Value[Integer]:
+        """Truncate an index to i32."""
+        return self.w.index_as(value, I32)
 
     def first_stage(self, parity: int) -> None:
-        self.w.write(0, self.stage, "i32")
-        self.w.write(parity, self.parity, "i32")
+        self.stage.set(0)
+        self.parity.set(parity)
 
-    def now(self) -> tuple[str, str, str, str]:
+    def now(self) -> tuple[Value[Integer], Value[Integer], Value[Integer], Value[Integer]]:
         """Return the current stage's start, barriers (full, free) and phase parity."""
-        w = self.w
-        stage, parity = w.read(self.stage, "i32"), w.read(self.parity, "i32")
-        start = w.operation(
-            "add", self.base, w.operation("mul", stage, self.plan.stage_bytes, "i32"), "i32"
-        )
-        full = w.operation("add", self.barriers, w.operation("mul", stage, 16, "i32"), "i32")
-        return start, full, w.operation("add", full, 8, "i32"), parity
+        stage, parity = self.stage.get(), self.parity.get()
+        start = self.base + stage * self.plan.stage_bytes
+        full = self.barriers + stage * 16
+        return start, full, full + 8, parity
 
     def next_stage(self) -> None:
         w = self.w
-        following = w.operation("add", w.read(self.stage, "i32"), 1, "i32")
-        last = w.test("eq", following, self.plan.stages, "i32")
-        w.write(w.choose(last, 0, following, "i32"), self.stage, "i32")
-        flip = w.cast("zext", last, "i1", "i32")
-        parity = w.operation("xor", w.read(self.parity, "i32"), flip, "i32")
-        w.write(parity, self.parity, "i32")
+        following = self.stage.get() + 1
+        last = following.equals(self.plan.stages)
+        self.stage.set(w.select(last, 0, following))
+        flip = w.convert("zext", last, "i32")
+        self.parity.set(self.parity.get() ^ flip)
 
     def write(self) -> None:
         """Write the barriers, then one branch for each role."""
@@ -267,9 +251,9 @@ class _Kernel:
         first = w.test("eq", block.thread, 0)
         with block.only_if(first):
             for stage in range(plan.stages):
-                full = w.operation("add", self.barriers, 16 * stage, "i32")
+                full = self.barriers + 16 * stage
                 assembly.barrier_initialise(w, full, 1)
-                assembly.barrier_initialise(w, w.operation("add", full, 8, "i32"), 2 * GROUP // 32)
+                assembly.barrier_initialise(w, full + 8, 2 * GROUP // 32)
             assembly.barriers_are_ready(w)
         block.barrier()
         copying, multiplying, end = (
@@ -287,7 +271,7 @@ class _Kernel:
         w.branch(end)
         w.start_block(end)
 
-    def place(self, work: str | int) -> tuple[str | int, str | int, list[str | int], str | int]:
+    def place(self, work: Word) -> tuple[Word, Word, list[Word], Word]:
         """Return the first row and column, batch index and split-K slice of a work item.
 
         Items are ordered in bands of rows, column by column within a band.
@@ -303,7 +287,7 @@ class _Kernel:
         if down % band:  # the last band is lower
             left = w.sub(down, start)
             height = w.choose(w.test("slt", left, band), left, band)
-            row, column = w.operation("urem", rest, height), w.operation("udiv", rest, height)
+            row, column = [w.index_operation(op, rest, height) for op in ("urem", "udiv")]
         return (
             w.mul(w.add(start, row), ROWS),
             w.mul(column, plan.columns),
@@ -334,17 +318,17 @@ class _Kernel:
         group = w.sub(w.div(self.block.thread, GROUP), 1)
         lane = self.small(self.block.lane)
         minor = (plan.matrices.left.reduced_is_minor, plan.matrices.right.reduced_is_minor)
-        before = w.stack_slot("i32")  # the barrier of the stage whose products may be pending
+        before = w.variable(I32)  # the barrier of the stage whose products may be pending
         self.first_stage(0)
         with w.loop(plan.works, self.block.number, plan.launch.blocks, stem="tile") as tile:
             for slot in sums:
-                slot.store(["0x0000000000000000"])
-            w.write(0, before, "i32")
+                slot.store([w.number(0.0, FLOAT)])
+            before.set(0)
             with w.loop(plan.split_k.tiles, stem="depth"):
                 start, full, free, parity = self.now()
                 assembly.barrier_wait(w, full, parity)
                 left, right = self.left.descriptor(start, group), self.right.descriptor(start, 0)
-                values = [str(slot.load()[0]) for slot in sums]
+                values = [real(slot.load()[0]) for slot in sums]
                 values = assembly.multiply_tiles(
                     w, self.kind, values, left, right, minor, DEPTH // 16
                 )
@@ -352,21 +336,19 @@ class _Kernel:
                     slot.store([value])
                 # The previous stage's products are complete; these overlap the wait for the next
                 # stage.
-                assembly.barrier_arrive(w, w.read(before, "i32"), lane)
-                w.write(free, before, "i32")
+                assembly.barrier_arrive(w, before.get(), lane)
+                before.set(free)
                 self.next_stage()
-            values = assembly.products_are_done(w, [str(slot.load()[0]) for slot in sums])
+            values = assembly.products_are_done(w, [real(slot.load()[0]) for slot in sums])
             for slot, value in zip(sums, values, strict=True):
                 slot.store([value])
-            assembly.barrier_arrive(w, w.read(before, "i32"), lane)
+            assembly.barrier_arrive(w, before.get(), lane)
             row, column, batch, k_slice = self.place(tile)
             partial_sums = PartialSums(plan.matrices.sums, plan.split_k, self.slots)
             partial_sums.direct(self.result, batch, k_slice)
             self.store(sums, w.add(row, w.mul(group, GROUP_ROWS)), column)
 
-    def store(
-        self, sums: list[Accumulators], first_row: str | int, first_column: str | int
-    ) -> None:
+    def store(self, sums: list[Accumulators], first_row: Word, first_column: Word) -> None:
         """Store the accumulators.
 
         Each lane has two adjacent columns of two rows of every eight.
@@ -377,7 +359,7 @@ class _Kernel:
             for half in (0, 1):
                 row = w.add(w.add(first_row, w.mul(warp, 16)), w.add(within, 8 * half))
                 pairs = [
-                    [str(sums[4 * c + 2 * half + j].load()[0]) for j in (0, 1)]
+                    [sums[4 * c + 2 * half + j].load()[0] for j in (0, 1)]
                     for c in range(plan.columns // 8)
                 ]
                 self.result.fragments(

@@ -34,10 +34,7 @@ def nest_kernels(
         context = fresh_context(i, slots, target)
         b = StructuredBuilder(speculates=False)
         partial = zip(schedule.scratch, memory.arrays(context, slots, b), strict=True)
-        scratch = {
-            a.name: ArrayInMemory(array.pointer, a.shape, array.pointer_type)
-            for a, array in partial
-        }
+        scratch = {a.name: ArrayInMemory(array.pointer, a.shape) for a, array in partial}
         writer = NestWriter(stage.nest, context, b, scratch)
         try:
             writer.write()

@@ -9,7 +9,7 @@ from xla_explorer.backends.gpu.emitters.nests.indices import Word
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.ir.records import INVARIANT
-from xla_explorer.compiler.codegen.ir.types import I64, type_named
+from xla_explorer.compiler.codegen.ir.types import I64
 from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import constant, from_memory
@@ -70,9 +70,7 @@ class Arrays:
         self._memory: dict[str, Memory] = {}
         self._pointers: dict[str, Value[Pointer]] = {}
         for name, a in arrays_of(writer.nest, writer.context, scratch).items():
-            self._declare(
-                name, a.shape, self.b.named(a.pointer, type_named(a.pointer_type)), a.invariant
-            )
+            self._declare(name, a.shape, self.b.named(a.pointer.name, a.pointer.type), a.invariant)
 
     def _declare(self, name: str, shape: Shape, pointer: Value[Pointer], invariant: bool) -> None:
         self.shapes[name], self._pointers[name] = shape, pointer

@@ -28,21 +28,20 @@ from xla_explorer.backends.gpu.emitters.operations.fourier_lines import (
     Roots,
     choose,
     complex_type,
+    no_table,
 )
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.types import F64, I64, Type
+from xla_explorer.compiler.codegen.ir.values import Complex
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators, Elements
 from xla_explorer.compiler.codegen.kernels.fourier.stages import (
-    Complex,
     FourierStages,
     chirp_length,
     radices,
 )
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.llvm_types import float_constant, part_names, register_type
-from xla_explorer.compiler.codegen.nest.launch_dimensions import (
-    LaunchDimensions,
-    launch_dimensions,
-)
+from xla_explorer.compiler.codegen.llvm_types import pair, value_type
+from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchDimensions, launch_dimensions
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -88,8 +87,8 @@ class _Fourier:
         self.kernels: list[KernelDescriptor] = []
         self.scratch_bytes = 0
         complex_shape = i.shape if i.shape.element_type.is_complex else i.operands[0].shape
-        self.t = register_type(complex_shape.element_type)
-        self._buffers: dict[tuple[str, int, int], ScratchArrays] = {}
+        self.t = value_type(complex_shape.element_type)
+        self._buffers: dict[tuple[Type, int, int], ScratchArrays] = {}
 
     def write(self) -> OperationDescriptor:
         """Transform the dimensions in order.
@@ -133,7 +132,7 @@ class _Fourier:
             self._axis(length, lines, source, target)
         return OperationDescriptor(tuple(self.kernels), "fft", self.scratch_bytes)
 
-    def _buffer(self, t: str, count: int, number: int) -> ScratchArrays:
+    def _buffer(self, t: Type, count: int, number: int) -> ScratchArrays:
         """Return scratch memory for `count` complex numbers; kernels share it by number."""
         key = t, count, number
         if key not in self._buffers:
@@ -154,12 +153,12 @@ class _Fourier:
         )
 
     def _kernel(
-        self, t: str, source: ArrayLines, target: ArrayLines
+        self, t: Type, source: ArrayLines, target: ArrayLines
     ) -> tuple[KernelContext, FourierStages, OpenLines, OpenLines]:
         """Return a further kernel's context, its arithmetic, and its input and output lines."""
         context = fresh_context(self.i, self.slots)
         opened, result = [lines.open(context, self.slots, t) for lines in (source, target)]
-        return context, FourierStages(context.writer, t, lambda _: ""), opened, result
+        return context, FourierStages(context.writer, t, no_table), opened, result
 
     def _axis(self, length: int, lines: int, source: ArrayLines, target: ArrayLines) -> None:
         plan = radices(length)
@@ -171,7 +170,7 @@ class _Fourier:
             self._by_chirp(length, lines, source, target)
 
     def _smooth(
-        self, length: int, lines: int, t: str, source: ArrayLines, target: ArrayLines
+        self, length: int, lines: int, t: Type, source: ArrayLines, target: ArrayLines
     ) -> None:
         if length * complex_type(t).bytes <= SHARED_BYTES:
             self._in_shared(length, lines, t, source, target)
@@ -179,7 +178,7 @@ class _Fourier:
             self._by_stages(length, lines, t, source, target)
 
     def _in_shared(
-        self, length: int, lines: int, t: str, source: ArrayLines, target: ArrayLines
+        self, length: int, lines: int, t: Type, source: ArrayLines, target: ArrayLines
     ) -> None:
         per_line = 1 << max(-(-length // 8) - 1, 0).bit_length()
         # Eight interleaved lines at a time read whole sectors of memory.
@@ -205,7 +204,7 @@ class _Fourier:
             self._stage_in_shared(block, shared, places, stages, roots, (n, s, radix), per_line)
             n, s = n // radix, s * radix
         self._move(block, length, together, target.inner > 1, lambda line, k: result.store(
-            w.add(first, line), k, part_names(shared.load(places.at(line, k)))), (first, lines) if lines % together else None)  # fmt: skip
+            w.add(first, line), k, pair(shared.load(places.at(line, k)))), (first, lines) if lines % together else None)  # fmt: skip
         block.finish()
         blocks = -(-lines // together)
         why = f"{lines} lines of {length} numbers: {together} in a block's shared memory, {per_line} threads each, stages {radices(length)}"
@@ -260,7 +259,7 @@ class _Fourier:
                 b = w.choose(inside, b, 0)
                 from_line = w.choose(inside, line, 0)
             values: list[Complex] = [
-                part_names(shared.load(places.at(from_line, w.add(b, butterflies * k))))
+                pair(shared.load(places.at(from_line, w.add(b, butterflies * k))))
                 for k in range(radix)
             ]
             q, p = w.mod(b, s), w.div(b, s)
@@ -274,7 +273,7 @@ class _Fourier:
         block.barrier()
 
     def _by_stages(
-        self, length: int, lines: int, t: str, source: ArrayLines, target: ArrayLines
+        self, length: int, lines: int, t: Type, source: ArrayLines, target: ArrayLines
     ) -> None:
         n, s = length, 1
         plan = radices(length) or []
@@ -301,7 +300,7 @@ class _Fourier:
             n, s = n // radix, s * radix
 
     def _direct(self, length: int, lines: int, source: ArrayLines, target: ArrayLines) -> None:
-        t = "double"
+        t = F64
         threads = min(-(-length // WARP) * WARP, 2 * BLOCK)
         context, stages, opened, result = self._kernel(t, source, target)
         w, block = context.writer, Block(context, threads)
@@ -311,21 +310,21 @@ class _Fourier:
         )
         block.barrier()
         roots = Roots(context, stages, length)
-        zero = float_constant(0.0, t)
-        numerator = w.stack_slot("i64")
+        zero = stages.constant(0.0)
+        numerator = w.variable(I64)
         total = Accumulators(context, [complex_type(t)])
 
         def element(_line: Index, k: Index) -> None:
-            total.store([(zero, zero)])
-            w.write(0, numerator, "i64")
+            total.store([Complex(zero, zero)])
+            numerator.set(0)
             with w.loop(length, stem="term") as at:
-                here = w.read(numerator, "i64")
-                term = stages.mul(part_names(shared.load(at)), roots.at(here))
-                total.store([stages.add(part_names(total.load()[0]), term)])
+                here = numerator.get()
+                term = stages.mul(pair(shared.load(at)), roots.at(here))
+                total.store([stages.add(pair(total.load()[0]), term)])
                 following = w.add(here, k)
                 wrapped = w.test("uge", following, length)
-                w.write(w.choose(wrapped, w.sub(following, length), following), numerator, "i64")
-            result.store(block.number, k, part_names(total.load()[0]))
+                numerator.set(w.choose(wrapped, w.sub(following, length), following))
+            result.store(block.number, k, pair(total.load()[0]))
 
         self._move(block, length, 1, False, element)
         block.finish()
@@ -341,13 +340,13 @@ class _Fourier:
 
         Multiply by a chirp, convolve with its conjugate, multiply again.
         """
-        t, size = "double", chirp_length(length)
+        t, size = F64, chirp_length(length)
         before = ArrayLines(0, size, 1, size, False, 1.0, self._buffer(t, (lines + 1) * size, 3))
         after = ArrayLines(0, size, 1, size, False, 1.0, self._buffer(t, (lines + 1) * size, 4))
         context, stages, opened, result = self._kernel(t, source, before)
         w = context.writer
         roots = Roots(context, stages, 2 * length)
-        zero = float_constant(0.0, t)
+        zero = stages.constant(0.0)
         with context.iterate([lines + 1, size]) as (line, k):
             from_end = w.sub(size, k)
             near = w.test("ult", k, length)
@@ -355,12 +354,11 @@ class _Fourier:
             is_filter = w.test("eq", line, lines)
             at = w.choose(near, k, w.choose(far, from_end, 0))
             chirp = roots.at(w.mod(w.mul(at, at), 2 * length))
-            held = w.operation("or", near, w.operation("and", far, is_filter, "i1"), "i1")
+            held = w.either(near, w.both(far, is_filter))
             given = opened.load(w.choose(is_filter, 0, line), w.choose(near, k, 0))
-            value = choose(
-                context, t, is_filter, (chirp[0], stages.negate(chirp[1])), stages.mul(given, chirp)
-            )
-            result.store(line, k, choose(context, t, held, value, (zero, zero)))
+            conjugate = Complex(chirp.real, -chirp.imaginary)
+            value = choose(w, is_filter, conjugate, stages.mul(given, chirp))
+            result.store(line, k, choose(w, held, value, Complex(zero, zero)))
         self._add_launched(
             context,
             f"{lines} lines of {length} numbers times a chirp, and the chirp, padded to {size}",
@@ -372,21 +370,16 @@ class _Fourier:
             value = stages.mul(opened.load(line, k), opened.load(lines, k))
             # Exchanging real and imaginary parts before and after turns a transform into its
             # inverse.
-            result.store(
-                line, k, (stages.scale(value[1], 1 / size), stages.scale(value[0], 1 / size))
-            )
+            swapped = [stages.scale(part, 1 / size) for part in value.swapped]
+            result.store(line, k, Complex(*swapped))
         self._add_launched(context, "times the chirp's transform")
         self._smooth(size, lines, t, before, after)
         context, stages, opened, result = self._kernel(t, after, target)
         w = context.writer
         roots = Roots(context, stages, 2 * length)
         with context.iterate([lines, length]) as (line, k):
-            swapped = opened.load(line, k)
-            result.store(
-                line,
-                k,
-                stages.mul((swapped[1], swapped[0]), roots.at(w.mod(w.mul(k, k), 2 * length))),
-            )
+            chirp = roots.at(w.mod(w.mul(k, k), 2 * length))
+            result.store(line, k, stages.mul(opened.load(line, k).swapped, chirp))
         self._add_launched(context, "times the chirp")
 
 

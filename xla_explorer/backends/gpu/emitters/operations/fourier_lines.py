@@ -10,31 +10,38 @@ import numpy as np
 
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import ScratchArrays
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.ir.definitions import constant_bytes
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Condition, Word
+from xla_explorer.compiler.codegen.ir.types import F32, Type
+from xla_explorer.compiler.codegen.ir.values import Complex, Integer, Pointer, Value
 from xla_explorer.compiler.codegen.kernels.fourier.stages import (
-    Complex,
     FourierStages,
     converted,
     roots_of_unity,
 )
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.llvm_types import float_constant, part_names, register_type
+from xla_explorer.compiler.codegen.llvm_types import pair, real, value_type
 from xla_explorer.hlo.primitive_type import C64, C128, PrimitiveType
 from xla_explorer.hlo.shape import array_shape
 
 WHOLE_TABLE = 256  # maximum of stored roots; more are products of two table entries
-Index = str | int
+Index = Word
 
 
-def complex_type(t: str) -> PrimitiveType:
-    """Return the complex type with parts of an LLVM type."""
-    return C64 if t == "float" else C128
+def complex_type(t: Type) -> PrimitiveType:
+    """Return the complex type with parts of a type."""
+    return C64 if t is F32 else C128
 
 
-def choose(context: KernelContext, t: str, condition: str, a: Complex, b: Complex) -> Complex:
+def choose(w: FunctionWriter, condition: Value[Integer], a: Complex, b: Complex) -> Complex:
     """Return `condition ? a : b`."""
-    re, im = [context.writer.choose(condition, x, y, t) for x, y in zip(a, b, strict=True)]
-    return re, im
+    return Complex(*[w.select(condition, x, y) for x, y in zip(a, b, strict=True)])
+
+
+def no_table(data: bytes) -> Value[Pointer]:
+    """Refuse constant data: kernels compute roots from two short tables (`Roots`)."""
+    raise NotImplementedError
 
 
 class Roots:
@@ -55,13 +62,13 @@ class Roots:
 
     def _table(self, numerators: np.ndarray) -> ArrayInMemory:
         kind = complex_type(self.stages.t)
-        real, imaginary = roots_of_unity(numerators, self.length)
+        cosines, sines = roots_of_unity(numerators, self.length)
         part = np.float32 if kind is C64 else np.float64
-        raw = np.stack([real.astype(part), imaginary.astype(part)], -1).tobytes()
+        raw = np.stack([cosines.astype(part), sines.astype(part)], -1).tobytes()
         name = f"roots_{hashlib.sha256(raw).hexdigest()[:16]}"
         self.context.globals[constant_bytes(name, raw, 16, space=1)] = None
         return ArrayInMemory(
-            f"@{name}", array_shape(kind, (len(numerators),)), self.context.target.pointer, True
+            self.context.pointer(f"@{name}"), array_shape(kind, (len(numerators),)), True
         )
 
     def at(self, numerator: Index) -> Complex:
@@ -75,11 +82,11 @@ class Roots:
         )
 
     def _load(self, table: ArrayInMemory, at: Index) -> Complex:
-        return part_names(table.load_linear(self.context.writer, at))
+        return pair(table.load_linear(self.context.writer, at))
 
 
 class OpenLines(NamedTuple):
-    """Lines in a kernel: load(line, k), store(line, k, value), in the given LLVM type."""
+    """Lines in a kernel: load(line, k), store(line, k, value), in the given type."""
 
     load: Callable[[Index, Index], Complex]
     store: Callable[[Index, Index, Complex], None]
@@ -102,7 +109,7 @@ class ArrayLines(NamedTuple):
     scale: float = 1.0
     scratch: ScratchArrays | None = None
 
-    def open(self, context: KernelContext, slots: tuple[int, ...], t: str) -> OpenLines:
+    def open(self, context: KernelContext, slots: tuple[int, ...], t: Type) -> OpenLines:
         """Return accessors of the lines in a kernel."""
         w = context.writer
         if self.scratch is not None:
@@ -114,9 +121,9 @@ class ArrayLines(NamedTuple):
                 else context.arrays[context.roots[0].operands[self.number]]
             )
         kind = array.shape.element_type
-        held = register_type(kind)
-        stages = FourierStages(w, t, lambda _: "")
-        zero = float_constant(0.0, t)
+        held = value_type(kind)
+        stages = FourierStages(w, t, no_table)
+        zero = stages.constant(0.0)
 
         def place(line: Index, k: Index) -> Index:
             if self.inner == 1:
@@ -126,31 +133,29 @@ class ArrayLines(NamedTuple):
 
         def load(line: Index, k: Index) -> Complex:
             if not kind.is_complex:
-                value = array.load_linear(w, place(line, k))
-                real = converted(w, value, held, t)
-                return (zero, real) if self.swapped else (real, zero)
+                value = real(array.load_linear(w, place(line, k)))
+                whole = Complex(converted(w, value, t), zero)
+                return whole.swapped if self.swapped else whole
             half = self.length // 2
-            mirrored = None
+            mirrored: Condition = None
             if self.stored < self.length:  # the rest of the spectrum of real numbers
                 mirrored = w.test("ugt", k, half)
                 k = w.choose(mirrored, w.sub(self.length, k), k)
-            re, im = [
-                converted(w, part, held, t)
-                for part in part_names(array.load_linear(w, place(line, k)))
-            ]
+            re, im = [converted(w, part, t) for part in pair(array.load_linear(w, place(line, k)))]
             if mirrored is not None:
-                whole = w.test("eq", k, 0)
+                is_real = w.test("eq", k, 0)
                 if self.length % 2 == 0:
-                    whole = w.operation("or", whole, w.test("eq", k, half), "i1")
-                im = w.choose(mirrored, stages.negate(im), im, t)
-                im = w.choose(whole, zero, im, t)
-            return (im, re) if self.swapped else (re, im)
+                    is_real = w.either(is_real, w.test("eq", k, half))
+                im = w.select(is_real, zero, w.select(mirrored, -im, im))
+            return Complex(im, re) if self.swapped else Complex(re, im)
 
         def store(line: Index, k: Index, value: Complex) -> None:
             if self.swapped:
-                value = value[1], value[0]
-            re, im = [converted(w, stages.scale(part, self.scale), t, held) for part in value]
+                value = value.swapped
+            parts = [converted(w, stages.scale(part, self.scale), held) for part in value]
             with w.where(*[w.test("ult", k, self.stored)] if self.stored < self.length else ()):
-                array.store_linear(w, place(line, k), (re, im) if kind.is_complex else re)
+                array.store_linear(
+                    w, place(line, k), Complex(*parts) if kind.is_complex else parts[0]
+                )
 
         return OpenLines(load, store)

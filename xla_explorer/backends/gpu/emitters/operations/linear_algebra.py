@@ -23,14 +23,16 @@ from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value, select_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.elemental.registry import Complex, Scalar, ScalarLike
-from xla_explorer.compiler.codegen.ir.values import Value
+from xla_explorer.compiler.codegen.elemental.registry import Complex, Scalar
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Condition, Word
+from xla_explorer.compiler.codegen.ir.types import I32
+from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import (
     constant,
     pair,
-    scalar_constant,
+    real,
     type_is_emitted,
 )
 from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchDimensions
@@ -43,7 +45,7 @@ from xla_explorer.hlo.primitive_type import F32, S32, PrimitiveType
 PANEL, WIDE_PANEL = 16, 8
 ROWS_AT_ONCE = 256  # threads of a block of cholesky
 SIDES_AT_ONCE = 64  # right sides of a block of triangular-solve
-Element = Callable[["str | int", "str | int"], Scalar]
+Element = Callable[[Word, Word], Scalar]
 
 
 def why_no_factorisation(i: HloInstruction) -> Reason | None:
@@ -99,19 +101,19 @@ class _Panels:
         """Return 0."""
         return constant(self.w, 0, self.kind)
 
-    def select(self, condition: str, a: ScalarLike, b: ScalarLike) -> Scalar:
+    def select(self, condition: Value[Integer], a: Scalar, b: Scalar) -> Scalar:
         """Return `condition ? a : b`."""
-        return select_value(self.w, condition, self.kind, a, b)
+        return select_value(self.w, condition, a, b)
 
-    def load(self, array: ArrayInMemory, index: tuple[str | int, ...]) -> Scalar:
+    def load(self, array: ArrayInMemory, index: tuple[Word, ...]) -> Scalar:
         """Load an element in the type of the computation."""
         return convert_value(self.w, array.load(self.w, index), self.stored, self.kind)
 
-    def store(self, array: ArrayInMemory, index: tuple[str | int, ...], value: Scalar) -> None:
+    def store(self, array: ArrayInMemory, index: tuple[Word, ...], value: Scalar) -> None:
         """Store an element."""
         array.store(self.w, index, convert_value(self.w, value, self.kind, self.stored))
 
-    def bounded(self, at: str | int) -> tuple[str | int, str | None]:
+    def bounded(self, at: Word) -> tuple[Word, Condition]:
         """Return a clamped row or column, and its bounds check."""
         if self.size % self.panel == 0:
             return at, None
@@ -119,7 +121,7 @@ class _Panels:
         return self.w.choose(inside, at, self.size - 1), inside
 
     def fill(
-        self, target: str, element: Element, row: str | int, column: str | int, unit: bool = False
+        self, target: str, element: Element, row: Word, column: Word, unit: bool = False
     ) -> None:
         """Fill `tile` or `diagonal` with the square at (row, column), padded with the unit matrix.
 
@@ -141,7 +143,7 @@ class _Panels:
                     self.bounded(w.add(column, c)),
                 )
                 value = element(i, k)
-                one, on_diagonal = scalar_constant(1, self.kind), w.test("eq", r, c)
+                one, on_diagonal = constant(w, 1, self.kind), w.test("eq", r, c)
                 exists = both(w, row_exists, column_exists)
                 if exists is not None:
                     value = self.select(exists, value, self.select(on_diagonal, one, self.zero()))
@@ -151,10 +153,10 @@ class _Panels:
 
     def subtract_finished(
         self,
-        number: str | int,
+        number: Word,
         factor: Element,
-        finished: Callable[[str | int], Scalar],
-        column: str | int,
+        finished: Callable[[Word], Scalar],
+        column: Word,
     ) -> None:
         """Subtract the contributions of earlier panels from each thread's sums.
 
@@ -233,14 +235,14 @@ class _Cholesky:
         self.batch = tuple(panels.w.unravel(self.block.number, i.shape.dimensions[:-2]))
         self.failed = self.block.shared(S32, 1)
 
-    def _place(self, row: str | int, column: str | int) -> tuple[str | int, ...]:
+    def _place(self, row: Word, column: Word) -> tuple[Word, ...]:
         return (*self.batch, row, column) if self.lower else (*self.batch, column, row)
 
-    def _read(self, array: ArrayInMemory, row: str | int, column: str | int) -> Scalar:
+    def _read(self, array: ArrayInMemory, row: Word, column: Word) -> Scalar:
         value = self.panels.load(array, self._place(row, column))
         return value if self.lower else self.panels.conjugate(value)
 
-    def _write(self, row: str | int, column: str | int, value: Scalar) -> None:
+    def _write(self, row: Word, column: Word, value: Scalar) -> None:
         self.panels.store(
             self.output,
             self._place(row, column),
@@ -264,15 +266,15 @@ class _Cholesky:
         w, panels, block, size = self.w, self.panels, self.block, self.size
         first = w.test("eq", block.thread, 0)
         with block.only_if(first):
-            self.failed.store(0, "0")
+            self.failed.store(0, w.number(0, I32))
         self._clear(panels.zero(), False)
         with w.loop(panels.panels, stem="panel") as number:
             start = w.mul(number, panels.panel)
             left = w.sub(size, start)
-            batches: str | int = (
+            batches: Word = (
                 1
                 if size <= block.threads
-                else w.operation("udiv", w.add(left, block.threads - 1), block.threads)
+                else w.index_operation("udiv", w.add(left, block.threads - 1), block.threads)
             )
             with w.loop(batches, stem="rows") as batch:
                 offset = w.add(w.mul(batch, block.threads), block.thread)
@@ -296,11 +298,11 @@ class _Cholesky:
                     with block.only_if(both(w, both(w, exists, below), there)):
                         self._write(row, w.add(start, c), slot.load()[0])
             block.barrier()
-        bad = w.test("ne", self.failed.load(0), 0, "i32")
+        bad = real(self.failed.load(0)).differs(0)
         with block.only_if(bad):
             self._clear(constant(w, math.nan, panels.kind), True)
 
-    def _factor(self, start: str | int, offset: str | int) -> None:
+    def _factor(self, start: Word, offset: Word) -> None:
         """Factor the diagonal tile, whose rows are the sums of the first threads.
 
         The factor goes to shared memory and to the result.
@@ -315,7 +317,7 @@ class _Cholesky:
                 value = slot.load()[0]
                 if exists is not None:
                     unit = panels.select(
-                        w.test("eq", offset, c), scalar_constant(1, panels.kind), panels.zero()
+                        w.test("eq", offset, c), constant(w, 1, panels.kind), panels.zero()
                     )
                     value = panels.select(exists, value, unit)
                 panels.diagonal.store(w.add(w.mul(offset, n), c), value)
@@ -331,19 +333,15 @@ class _Cholesky:
             loaded = panels.diagonal.load(w.mul(done, n + 1))
             pivot = loaded.real if isinstance(loaded, Complex) else loaded
             positive = pivot > 0.0
-            with block.only_if(
-                w.operation(
-                    "and", w.test("eq", q, 0), w.operation("xor", positive, "true", "i1"), "i1"
-                )
-            ):
-                self.failed.store(0, "1")
-            below = w.operation("and", w.test("eq", column, done), w.test("ugt", row, done), "i1")
+            with block.only_if(w.both(w.test("eq", q, 0), w.negated(positive))):
+                self.failed.store(0, w.number(1, I32))
+            below = w.both(w.test("eq", column, done), w.test("ugt", row, done))
             with block.only_if(both(w, inside, below)):
                 panels.diagonal.store(
                     q, panels.over_real(panels.diagonal.load(q), real_number(w.square_root(pivot)))
                 )
             block.barrier()
-            rest = w.operation("and", w.test("ugt", column, done), w.test("uge", row, column), "i1")
+            rest = w.both(w.test("ugt", column, done), w.test("uge", row, column))
             with block.only_if(both(w, inside, rest)):
                 a = panels.diagonal.load(w.add(w.mul(row, n), done))
                 b = panels.conjugate(panels.diagonal.load(w.add(w.mul(column, n), done)))
@@ -397,15 +395,15 @@ def write_triangular_solve(
         side = w.choose(exists, side, sides - 1)
     matrix, given, output = context.arrays[a], context.arrays[b], context.outputs[0]
 
-    def counted(at: str | int) -> str | int:
+    def counted(at: Word) -> Word:
         return at if forward else w.sub(size - 1, at)
 
-    def factor(row: str | int, column: str | int) -> Scalar:
+    def factor(row: Word, column: Word) -> Scalar:
         r, c = counted(row), counted(column)
         value = panels.load(matrix, (*batch, c, r) if transposed else (*batch, r, c))
         return panels.conjugate(value) if adjoint else value
 
-    def place(row: str | int) -> tuple[str | int, ...]:
+    def place(row: Word) -> tuple[Word, ...]:
         return (*batch, counted(row), side) if left else (*batch, side, counted(row))
 
     with w.loop(panels.panels, stem="panel") as number:

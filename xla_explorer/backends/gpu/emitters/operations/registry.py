@@ -23,6 +23,7 @@ from xla_explorer.backends.gpu.emitters.operations.select_and_scatter import (
 )
 from xla_explorer.backends.gpu.emitters.operations.sort import why_no_sort, write_sort, write_topk
 from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted
+from xla_explorer.compiler.codegen.llvm_types import constant
 from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchDimensions
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -46,9 +47,9 @@ def _write_zero(
 ) -> OperationDescriptor:
     """Store the number of the only device."""
     context = fresh_context(i, slots)
-    block = Block(context, WARP)
-    with block.only_if(context.writer.test("eq", block.thread, 0)):
-        context.outputs[0].store(context.writer, (), "0")
+    w, block, output = context.writer, Block(context, WARP), context.outputs[0]
+    with block.only_if(w.test("eq", block.thread, 0)):
+        output.store(w, (), constant(w, 0, output.shape.element_type))
     return OperationDescriptor(
         (KernelDescriptor(context, LaunchDimensions(1, WARP, 1, "one number")),), "constant"
     )

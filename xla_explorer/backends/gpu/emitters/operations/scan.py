@@ -25,6 +25,7 @@ from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
     fresh_context,
 )
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Condition, Word
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.reducer import Reducer
 from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchDimensions
@@ -117,7 +118,7 @@ class _Scan:
         self.totals = memory.arrays(self.context, slots) if memory is not None else []
         self.block = Block(self.context, threads)
 
-    def index(self, row: str | int, at: str | int, column: str | int) -> tuple[str | int, ...]:
+    def index(self, row: Word, at: Word, column: Word) -> tuple[Word, ...]:
         """Return the index of a position along the dimension."""
         w, plan, dimensions = self.w, self.plan, self.root.shape.dimensions
 
@@ -127,7 +128,7 @@ class _Scan:
             *w.unravel(column, dimensions[plan.dimension + 1 :]),
         )
 
-    def place(self, first: str | int, number: int = 0, width: int = 1) -> str | int:
+    def place(self, first: Word, number: int = 0, width: int = 1) -> Word:
         """Return the place of scan position first + number, of `width` contiguous elements.
 
         The form keeps the alignment of the addresses visible to LLVM.
@@ -139,11 +140,11 @@ class _Scan:
             else w.add(first, number)
         )
 
-    def store(self, index: tuple[str | int, ...], values: list[Scalar]) -> None:
+    def store(self, index: tuple[Word, ...], values: list[Scalar]) -> None:
         """Store a result, converted from the accumulators' wide types."""
         self.context.outputs[0].store(self.w, index, self.reducer.results(values)[0])
 
-    def total(self, at: str | int) -> list[Scalar]:
+    def total(self, at: Word) -> list[Scalar]:
         """Load the total of a chunk."""
         return [self.totals[0].load_linear(self.w, at)]
 
@@ -153,7 +154,7 @@ class _Scan:
         assert found is not None
         return found
 
-    def row(self) -> tuple[str | int, str | int, str | int, str | None]:
+    def row(self) -> tuple[Word, Word, Word, Condition]:
         """Return this thread's (row, chunk, number in its row, bounds check of the row)."""
         w, plan = self.w, self.plan
         lane = w.mod(self.block.thread, plan.group)
@@ -171,8 +172,8 @@ class _Scan:
         valid = w.test("ult", row, plan.rows)
         return w.choose(valid, row, plan.rows - 1), 0, lane, valid
 
-    def tiles(self, row: str | int, chunk: str | int, lane: str | int, body: Callable[[list[tuple[str | int, ...]], list[list[Scalar]],
-              list[str | None]], None]) -> None:  # fmt: skip
+    def tiles(self, row: Word, chunk: Word, lane: Word, body: Callable[[list[tuple[Word, ...]], list[list[Scalar]],
+              list[Condition]], None]) -> None:  # fmt: skip
         """Run the body for every tile of a chunk.
 
         Arguments: the indices of the thread's elements, their values (the identity if out of
@@ -184,9 +185,9 @@ class _Scan:
         exact = plan.length % tile == 0 and plan.length % plan.chunk == 0
         with w.loop(plan.chunk // tile, stem="tile") as number, self.emitter.scope():
             begin = w.add(w.add(first, w.mul(number, tile)), w.mul(lane, EACH))
-            places: list[tuple[str | int, ...]] = []
+            places: list[tuple[Word, ...]] = []
             values: list[list[Scalar]] = []
-            there: list[str | None] = []
+            there: list[Condition] = []
             together = (
                 EACH if plan.length % EACH == 0 else 1
             )  # elements with a common bounds check are moved by one access
@@ -234,12 +235,12 @@ class _Scan:
         first_warp = w.sub(block.warp, warp) if warp != block.warp else 0
 
         def body(
-            places: list[tuple[str | int, ...]], values: list[list[Scalar]], there: list[str | None]
+            places: list[tuple[Word, ...]], values: list[list[Scalar]], there: list[Condition]
         ) -> None:
             for j in range(1, EACH):
                 values[j] = reducer.join(values[j - 1], values[j])
             total = values[-1]
-            own: str | int = w.mod(lane, WARP)
+            own: Word = w.mod(lane, WARP)
             distance = 1
             while distance < min(plan.group, WARP):
                 further = w.test("uge", own, distance)
@@ -287,9 +288,9 @@ class _Scan:
         slot.store(self.identity())
 
         def body(
-            _places: list[tuple[str | int, ...]],
+            _places: list[tuple[Word, ...]],
             values: list[list[Scalar]],
-            _there: list[str | None],
+            _there: list[Condition],
         ) -> None:
             total = slot.load()
             for value in values:
@@ -320,8 +321,8 @@ class _Scan:
             first = w.mul(chunk, plan.chunk)
             together = EACH if plan.chunk % EACH == 0 and plan.chunk > EACH else 1
             with w.loop(plan.chunk // together, stem="step") as step, self.emitter.scope():
-                places: list[tuple[str | int, ...]] = []
-                exist: list[str | None] = []
+                places: list[tuple[Word, ...]] = []
+                exist: list[Condition] = []
                 for j in range(together):
                     at = w.add(first, w.add(w.mul(step, together), j))
                     there = None

@@ -17,9 +17,11 @@ from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
     ScratchArrays,
     fresh_context,
 )
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
+from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.select_and_scatter import select_position
-from xla_explorer.compiler.codegen.llvm_types import register_type
+from xla_explorer.compiler.codegen.llvm_types import real, value_type
 from xla_explorer.compiler.codegen.nest.launch_dimensions import launch_dimensions
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
@@ -41,9 +43,7 @@ def write_select_and_scatter(
         w, emitter = context.writer, context.emitter()
         (chosen,) = memory.arrays(context, slots)
         with context.iterate(list(source.dimensions)) as index, emitter.scope():
-            at = select_position(context, emitter, index)
-            if kind is S32:
-                at = w.cast("trunc", at, "i64", "i32")
+            at = w.index_as(select_position(context, emitter, index), value_type(kind))
             chosen.store_linear(w, w.linear(index, by_window.strides), at)
         launch = launch_dimensions(context.threads, architecture)
         kernels.append(
@@ -65,8 +65,8 @@ def write_select_and_scatter(
             here = w.linear(index, output.shape.strides)
             if source.element_count:
                 with ExitStack() as loops:
-                    window: list[str | int] = []
-                    conditions: list[str] = []
+                    window: list[Word] = []
+                    conditions: list[Value[Integer]] = []
                     for rule, position, extent in zip(rules, index, source.dimensions, strict=True):
                         # From the end: the first window over this element has it at its last
                         # position.
@@ -79,19 +79,14 @@ def write_select_and_scatter(
                         )
                         number = start
                         if rule.stride > 1:
-                            number = w.operation("sdiv", start, rule.stride)
+                            number = w.index_operation("sdiv", start, rule.stride)
                             conditions.append(w.test("eq", w.mul(number, rule.stride), start))
                         conditions.append(w.test("ult", number, extent))
                         window.append(number)
                     loops.enter_context(w.where(*conditions))
-                    t = register_type(kind)
-                    wanted = (
-                        here
-                        if kind is S64 or isinstance(here, int)
-                        else w.cast("trunc", here, "i64", "i32")
-                    )
-                    selected = chosen.load_linear(w, w.linear(window, by_window.strides))
-                    loops.enter_context(w.where(w.test("eq", selected, wanted, t)))
+                    wanted = w.index_as(here, value_type(kind))
+                    selected = real(chosen.load_linear(w, w.linear(window, by_window.strides)))
+                    loops.enter_context(w.where(selected.equals(wanted)))
                     loops.enter_context(emitter.scope())
                     arguments = [total.load()[0], emitter.element(i.operands[1], tuple(window))]
                     total.store(emitter.combine(i.called[1], arguments, [i.shape.element_type] * 2))

@@ -24,16 +24,17 @@ from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
     fresh_context,
 )
 from xla_explorer.backends.gpu.emitters.operations.block_sort import (
-    Before,
-    Record,
     SharedRecords,
     order_of_records,
     padded_count,
 )
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.ir.types import I32, I64
+from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.sorting.row_sort import integer_key
+from xla_explorer.compiler.codegen.kernels.sorting.row_sort import Before, Record, integer_key
+from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.compiler.codegen.nest.launch import STATIC_SHARED_BYTES
 from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchDimensions
 from xla_explorer.foundation.reason import Reason, refuse
@@ -63,23 +64,19 @@ class Rows:
         dimensions = arrays[0].shape.dimensions
         self.others = [n for d, n in enumerate(dimensions) if d != axis]
 
-    def _index(self, row: str | int, at: str | int) -> tuple[str | int, ...]:
+    def _index(self, row: Word, at: Word) -> tuple[Word, ...]:
         index = self.w.unravel(row, self.others)
         return (*index[: self.axis], at, *index[self.axis :]) if self.arrays[0].shape.rank else ()
 
-    def load(self, row: str | int, at: str | int) -> Record:
+    def load(self, row: Word, at: Word) -> Record:
         """Return the record of a row at a position."""
         index = self._index(row, at)
         record = [array.load(self.w, index) for array in self.arrays]
         if self.numbered:
-            record.append(
-                self.w.named(
-                    at if isinstance(at, int) else self.w.cast("trunc", at, "i64", "i32"), I32
-                )
-            )
+            record.append(self.w.index_as(at, I32))
         return record
 
-    def store(self, row: str | int, at: str | int, record: Record) -> None:
+    def store(self, row: Word, at: Word, record: Record) -> None:
         """Set the record of a row at a position."""
         index = self._index(row, at)
         for array, value in zip(self.arrays, record, strict=True):
@@ -94,9 +91,7 @@ def scratch_rows(
         (a, array_shape(a.shape.element_type, (rows, length)))
         for a in memory.arrays(context, slots)
     ]
-    return Rows(
-        context, [ArrayInMemory(a.pointer, shape, a.pointer_type) for a, shape in arrays], 1
-    )
+    return Rows(context, [ArrayInMemory(a.pointer, shape) for a, shape in arrays], 1)
 
 
 class TilePlan(NamedTuple):
@@ -167,11 +162,11 @@ def write_tile_kernel(context: KernelContext, plan: TilePlan, types: Sequence[Pr
     memory = SharedRecords(block, types, places, before, padded)
     group, tile = w.div(block.number, plan.tiles), w.mod(block.number, plan.tiles)
     first_row, start = w.mul(group, plan.segments), w.mul(tile, plan.size)
-    length: str | int = plan.length if plan.tiles == 1 else plan.size
+    length: Word = plan.length if plan.tiles == 1 else plan.size
     if plan.tiles > 1 and plan.length % plan.size:
         length = smaller(w, w.sub(plan.length, start), plan.size)
 
-    def position(number: int) -> tuple[str | int, str | int, str | int]:
+    def position(number: int) -> tuple[Word, Word, Word]:
         """Return (place in shared memory, row, position in the segment) of a thread's record."""
         q = w.add(block.thread, number * block.threads)
         if plan.interleaved:
@@ -195,15 +190,15 @@ def write_tile_kernel(context: KernelContext, plan: TilePlan, types: Sequence[Pr
             memory.store(place, record)
     block.barrier()
     memory.sort(plan.size, plan.each, length, None if wanted is None else _kept(wanted))
-    count: str | int = length if wanted is None else smaller(w, length, wanted)
+    count: Word = length if wanted is None else smaller(w, length, wanted)
     step = plan.size if wanted is None else wanted
     for number in range(plan.each):
         place, row, at = position(number)
         inside = w.test("ult", at, count)
         if plan.rows % plan.segments or places < plan.threads:
-            inside = w.operation("and", inside, w.test("ult", row, plan.rows), "i1")
+            inside = w.both(inside, w.test("ult", row, plan.rows))
         if places < plan.threads:
-            inside = w.operation("and", inside, w.test("ult", block.thread, places), "i1")
+            inside = w.both(inside, w.test("ult", block.thread, places))
         with block.only_if(inside):
             target.store(row, w.add(w.mul(tile, step), at), memory.load(place))
     block.finish()
@@ -240,29 +235,23 @@ def write_merge_kernel(context: KernelContext, plan: TilePlan, width: int, types
     with block.only_if(w.test("ult", block.thread, 2)):
         is_end = w.test("eq", block.thread, 1)
         d = w.add(diagonal, w.choose(is_end, count, 0))
-        low, high = w.stack_slot("i64"), w.stack_slot("i64")
-        w.write(
-            w.intrinsic("llvm.smax.i64", I64, w.named(w.sub(d, right), I64), w.number(0, I64)),
-            low,
-            "i64",
-        )
-        w.write(smaller(w, d, left), high, "i64")
+        low, high = w.variable(I64), w.variable(I64)
+        low.set(w.per_lane("smax", w.named(w.sub(d, right), I64), w.number(0, I64)))
+        high.set(smaller(w, d, left))
         with w.loop(width.bit_length(), stem="diagonal"):
-            a, b = w.read(low, "i64"), w.read(high, "i64")
-            at = w.operation("lshr", w.add(a, b), 1)
+            a, b = low.get(), high.get()
+            at = w.index_operation("lshr", w.add(a, b), 1)
             inside = w.test("ult", a, b)
             # Both exist during the search; afterwards the row's last record is read instead.
-            other = w.operation("sub", w.operation("add", middle, d), w.add(at, 1))
+            other = w.index_operation("sub", w.index_operation("add", middle, d), w.add(at, 1))
             from_left = source.load(row, smaller(w, w.add(pair, at), length - 1))
             from_right = source.load(row, smaller(w, other, length - 1))
-            further = w.operation(
-                "and", inside, w.operation("xor", before(from_right, from_left), "true", "i1"), "i1"
-            )
-            w.write(w.choose(further, w.add(at, 1), a), low, "i64")
-            w.write(w.choose(further, b, at), high, "i64")
-        splits.store(block.thread, w.read(low, "i64"))
+            further = w.both(inside, w.negated(before(from_right, from_left)))
+            low.set(w.choose(further, w.add(at, 1), a))
+            high.set(w.choose(further, b, at))
+        splits.store(block.thread, low.get())
     block.barrier()
-    begin, end = str(splits.load(0)), str(splits.load(1))
+    begin, end = real(splits.load(0)), real(splits.load(1))
     from_left_run = w.sub(end, begin)
     records, rights, places = [], [], []
     for step in range(each):
@@ -276,8 +265,8 @@ def write_merge_kernel(context: KernelContext, plan: TilePlan, width: int, types
         rights.append(on_right)
         places.append(q)
     block.barrier()
-    lows: list[str | int] = [w.choose(on_right, 0, from_left_run) for on_right in rights]
-    highs: list[str | int] = [w.choose(on_right, from_left_run, count) for on_right in rights]
+    lows: list[Word] = [w.choose(on_right, 0, from_left_run) for on_right in rights]
+    highs: list[Word] = [w.choose(on_right, from_left_run, count) for on_right in rights]
     ranks = memory.ranks(records, rights, lows, highs, tile.bit_length())
     block.barrier()
     for q, rank, record, on_right in zip(places, ranks, records, rights, strict=True):
@@ -291,7 +280,7 @@ def write_merge_kernel(context: KernelContext, plan: TilePlan, width: int, types
     for q in places:
         inside = w.test("ult", q, count)
         if wanted is not None:
-            inside = w.operation("and", inside, w.test("ult", w.add(start, q), wanted), "i1")
+            inside = w.both(inside, w.test("ult", w.add(start, q), wanted))
         with block.only_if(inside):
             target.store(row, w.add(start, q), memory.load(q))
     block.finish()
@@ -379,12 +368,12 @@ def write_topk(
     def comparator(context: KernelContext) -> Before:
         w = context.writer
 
-        def before(a: Record, b: Record) -> str:
+        def before(a: Record, b: Record) -> Value[Integer]:
             # Equal values keep the order of their positions.
             keys = [
                 integer_key(w, record[0], element_type, ascending=smallest) for record in (a, b)
             ]
-            return w.compare("ult", *keys).name
+            return w.compare("ult", *keys)
 
         return before
 

@@ -9,16 +9,19 @@ import numpy as np
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
+from xla_explorer.compiler.codegen.ir.types import Type
+from xla_explorer.compiler.codegen.ir.values import Complex
 from xla_explorer.compiler.codegen.kernels.fourier.stages import (
-    Complex,
     FourierStages,
+    Number,
     Pair,
     converted,
 )
 from xla_explorer.compiler.codegen.kernels.fourier.vectors import VectorStages
-from xla_explorer.compiler.codegen.llvm_types import part_names
+from xla_explorer.compiler.codegen.llvm_types import pair, real
 
-Index = str | int
+Index = Word
 
 
 class StridedLines(NamedTuple):
@@ -35,7 +38,7 @@ class Lines:
     def __init__(
         self,
         w: FunctionWriter,
-        t: str,
+        t: Type,
         stages: FourierStages,
         source: StridedLines,
         target: StridedLines,
@@ -89,27 +92,23 @@ class Lines:
 
     def load(self, row: Index, k: Index) -> Complex:
         """Load a complex element of the source."""
-        re, im = part_names(self.source.load_linear(self.w, self._from(row, k)))
-        return converted(self.w, re, self.t, self.stages.t), converted(
-            self.w, im, self.t, self.stages.t
-        )
+        parts = pair(self.source.load_linear(self.w, self._from(row, k)))
+        return Complex(*[converted(self.w, part, self.stages.t) for part in parts])
 
-    def load_real(self, row: Index, k: Index) -> str:
+    def load_real(self, row: Index, k: Index) -> Number:
         """Load a real element of the source."""
-        return converted(
-            self.w, self.source.load_linear(self.w, self._from(row, k)), self.t, self.stages.t
-        )
+        loaded = real(self.source.load_linear(self.w, self._from(row, k)))
+        return converted(self.w, loaded, self.stages.t)
 
-    def _scaled(self, value: str) -> str:
-        return converted(self.w, self.stages.scale(value, self.scale), self.stages.t, self.t)
+    def _scaled(self, value: Number) -> Number:
+        return converted(self.w, self.stages.scale(value, self.scale), self.t)
 
     def store(self, row: Index, k: Index, value: Complex) -> None:
         """Store a complex element of the target, scaled."""
-        self.target.store_linear(
-            self.w, self._to(row, k), (self._scaled(value[0]), self._scaled(value[1]))
-        )
+        scaled = Complex(*[self._scaled(part) for part in value])
+        self.target.store_linear(self.w, self._to(row, k), scaled)
 
-    def store_real(self, row: Index, k: Index, value: str) -> None:
+    def store_real(self, row: Index, k: Index, value: Number) -> None:
         """Store a real element of the target, scaled."""
         self.target.store_linear(self.w, self._to(row, k), self._scaled(value))
 
@@ -135,7 +134,7 @@ class VectorLine:
             self.vectors.transform_line(length, self._take, self._give, self.x, self.y)
 
     def _ordered(self, value: Complex) -> Complex:
-        return (value[1], value[0]) if self.inverse else value
+        return value.swapped if self.inverse else value
 
     def _take(self, k: Index) -> Complex:
         """Return complex numbers; of a real line, two adjacent numbers are one."""
@@ -151,7 +150,7 @@ class VectorLine:
     def _give(self, k: Index, value: Complex) -> None:
         lines, vectors = self.lines, self.vectors
         start = lines.to_at if self.kind == "IRFFT" else self.w.mul(lines.to_at, 2)
-        scaled = vectors.scale(value[0], lines.scale), vectors.scale(value[1], lines.scale)
+        scaled = Complex(*[vectors.scale(part, lines.scale) for part in value])
         vectors.store_interleaved(
             lines.target.pointer, self.w.add(start, self.w.mul(k, 2)), self._ordered(scaled)
         )
@@ -193,8 +192,8 @@ class VectorLine:
         # The first and the last number of the spectrum are real: their imaginary parts are ignored.
         scalars = self.lines.stages
         zero = scalars.constant(0.0)
-        first, last = (self.lines.load(0, k)[0] for k in (0, half))
-        one = scalars.constant(1.0)
-        scalars.store(self.x, 0, scalars.to_real((first, zero), (last, zero), (one, zero)))
+        first, last = [Complex(self.lines.load(0, k).real, zero) for k in (0, half)]
+        one = Complex(scalars.constant(1.0), zero)
+        scalars.store(self.x, 0, scalars.to_real(first, last, one))
         found = vectors.transform(half, 1, self.x, self.y)
         vectors.each_vector(half, lambda k: self._give(k, vectors.load(found, k)))

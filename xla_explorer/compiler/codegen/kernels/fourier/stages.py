@@ -21,18 +21,19 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.llvm_types import float_constant
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
+from xla_explorer.compiler.codegen.ir.types import F32, F64, Type
+from xla_explorer.compiler.codegen.ir.values import Complex, Float, Pointer, Value
 
 LARGEST_RADIX = 31
-Complex = tuple[str, str]
-Pair = tuple[str, str]  # addresses of the real and of the imaginary parts
-Table = Callable[[bytes], str]
+Number = Value[Float]
+Pair = tuple[Value[Pointer], Value[Pointer]]  # addresses of the real and of the imaginary parts
+Table = Callable[[bytes], Value[Pointer]]
 
 _QUARTERS = ((1, 0), (0, -1), (-1, 0), (0, 1))
 _ROOTS_AT_ONCE = 1 << 14
 """Numbers of a chunk of a table: its arrays stay in the cache of a core."""
-_DTYPES: dict[str, Any] = {"float": np.float32, "double": np.float64}
-BYTES = {"float": 4, "double": 8}
+_DTYPES: dict[Type, Any] = {F32: np.float32, F64: np.float64}
 
 
 def radices(length: int) -> list[int] | None:
@@ -92,96 +93,80 @@ def _few_roots(steps: Any, length: int) -> tuple[Any, Any]:
     return np.where(turned, -real, real), np.where(turned, imaginary, -imaginary)
 
 
-def converted(w: FunctionWriter, value: Any, source: str, target: str) -> str:
-    """Convert a float to another precision; source, target: LLVM's types."""
-    return (
-        str(value)
-        if source == target
-        else w.value(f"{'fpext' if 'double' in target else 'fptrunc'} {source} {value} to {target}")
-    )
+def converted(w: FunctionWriter, value: Value[Float], target: Type) -> Value[Float]:
+    """Convert a float, or a vector of them, to another precision."""
+    if value.type.bits == target.bits:
+        return value
+    op = "fpext" if value.type.bits < target.bits else "fptrunc"
+    return w.convert(op, value, target.scalar)
 
 
 class FourierStages:
-    """Emits butterflies of numbers of type `t` (`float` or `double`).
+    """Emits butterflies of numbers of type `t` (f32 or f64, or vectors of them).
 
-    table: returns the address of constant data. scalar: the type of one number if `t` is a vector.
+    table: returns the address of constant data. scalar: the type of one number.
     """
 
-    def __init__(self, w: FunctionWriter, t: str, table: Table) -> None:
-        self.w = w
-        self.t = self.scalar = t
-        self.bytes = BYTES[t]
+    def __init__(self, w: FunctionWriter, t: Type, table: Table, lanes: int = 1) -> None:
+        self.w, self.scalar, self.t = w, t, t.of_lanes(lanes)
+        self.bytes = t.bits // 8
         self._table = table
 
     # -- memory ------------------------------------------------------------------------------------
-    def address(self, pointer: str, offset: str | int) -> str:
+    def address(self, pointer: Value[Pointer], offset: Word) -> Value[Pointer]:
         """Return the address of a scalar."""
-        return (
-            pointer
-            if offset == 0
-            else self.w.value(f"getelementptr inbounds {self.scalar}, ptr {pointer}, i64 {offset}")
-        )
+        return pointer if offset == 0 else self.w.address(pointer, self.scalar, offset)
 
-    def load(self, pair: Pair, offset: str | int) -> Complex:
+    def load(self, pair: Pair, offset: Word) -> Complex:
         """Load a complex number."""
-        re, im = (
-            self.w.value(f"load {self.t}, ptr {self.address(p, offset)}, align {self.bytes}")
-            for p in pair
-        )
-        return re, im
+        return Complex(*[self.w.load(self.address(p, offset), self.t, self.bytes) for p in pair])
 
-    def store(self, pair: Pair, offset: str | int, value: Complex) -> None:
+    def store(self, pair: Pair, offset: Word, value: Complex) -> None:
         """Store a complex number."""
         for pointer, part in zip(pair, value, strict=True):
-            self.w.do(
-                f"store {self.t} {part}, ptr {self.address(pointer, offset)}, align {self.bytes}"
-            )
+            self.w.store(part, self.address(pointer, offset), self.bytes)
 
     def complex_table(self, real: Any, imaginary: Any) -> Pair:
         """Return the addresses of constant real and imaginary parts."""
-        return tuple(
-            [
-                self._table(np.ascontiguousarray(part, _DTYPES[self.scalar]).tobytes())
-                for part in (real, imaginary)
-            ]
-        )  # type: ignore[return-value]
+        first, second = [
+            self._table(np.ascontiguousarray(part, _DTYPES[self.scalar]).tobytes())
+            for part in (real, imaginary)
+        ]
+        return first, second
 
     def roots_table(self, numerators: Any, length: int) -> Pair:
         """Return the addresses of constant roots of unity."""
         return self.complex_table(*roots_of_unity(numerators, length, _DTYPES[self.scalar]))
 
     # -- arithmetic --------------------------------------------------------------------------------
-    def _op(self, name: str, a: str, b: str) -> str:
-        return self.w.value(f"{name} contract {self.t} {a}, {b}")
+    def _op(self, name: str, a: Number, b: Number) -> Number:
+        return self.w.binary(name, a, b, "contract")
 
-    def constant(self, value: float) -> str:
-        """Return a scalar constant."""
-        return float_constant(value, self.t)
+    def constant(self, value: float) -> Number:
+        """Return a constant."""
+        return self.w.number(value, self.t)
 
-    def scale(self, a: str, factor: float) -> str:
+    def scale(self, a: Number, factor: float) -> Number:
         """Return a times a constant."""
         return a if factor == 1.0 else self._op("fmul", a, self.constant(factor))
 
     def add(self, a: Complex, b: Complex) -> Complex:
         """Return a + b."""
-        return self._op("fadd", a[0], b[0]), self._op("fadd", a[1], b[1])
+        return Complex(self._op("fadd", a[0], b[0]), self._op("fadd", a[1], b[1]))
 
     def sub(self, a: Complex, b: Complex) -> Complex:
         """Return a - b."""
-        return self._op("fsub", a[0], b[0]), self._op("fsub", a[1], b[1])
+        return Complex(self._op("fsub", a[0], b[0]), self._op("fsub", a[1], b[1]))
 
     def mul(self, a: Complex, b: Complex) -> Complex:
         """Return a * b."""
         real = self._op("fsub", self._op("fmul", a[0], b[0]), self._op("fmul", a[1], b[1]))
-        return real, self._op("fadd", self._op("fmul", a[0], b[1]), self._op("fmul", a[1], b[0]))
-
-    def negate(self, a: str) -> str:
-        """Return -a."""
-        return self.w.value(f"fneg {self.t} {a}")
+        cross = self._op("fadd", self._op("fmul", a[0], b[1]), self._op("fmul", a[1], b[0]))
+        return Complex(real, cross)
 
     def times_minus_i(self, a: Complex) -> Complex:
         """Return -i a."""
-        return a[1], self.negate(a[0])
+        return Complex(a.imaginary, -a.real)
 
     def of_real(self, value: Complex, other: Complex, factor: Complex) -> Complex:
         """Return an element of the spectrum of a real line.
@@ -189,20 +174,20 @@ class FourierStages:
         Its even elements were transformed as real parts, the odd ones as imaginary parts. other:
         the element from the other end.
         """
-        mirrored = other[0], self.negate(other[1])
+        mirrored = Complex(other.real, -other.imaginary)
         twiddled = self.times_minus_i(self.mul(self.sub(value, mirrored), factor))
         total = self.add(self.add(value, mirrored), twiddled)
-        return self.scale(total[0], 0.5), self.scale(total[1], 0.5)
+        return Complex(self.scale(total.real, 0.5), self.scale(total.imaginary, 0.5))
 
     def to_real(self, value: Complex, other: Complex, factor: Complex) -> Complex:
         """Return an input of the inverse transform of half the length for a real line.
 
         Real and imaginary parts are exchanged.
         """
-        mirrored = other[0], self.negate(other[1])
+        mirrored = Complex(other.real, -other.imaginary)
         twiddled = self.mul(self.sub(value, mirrored), factor)
-        total = self.add(self.add(value, mirrored), (self.negate(twiddled[1]), twiddled[0]))
-        return total[1], total[0]
+        rotated = Complex(-twiddled.imaginary, twiddled.real)
+        return self.add(self.add(value, mirrored), rotated).swapped
 
     def _turn(self, a: Complex, numerator: int, length: int) -> Complex:
         """Return a * exp(-2 pi i numerator / length)."""
@@ -212,17 +197,17 @@ class FourierStages:
         if 4 * numerator == length:
             return self.times_minus_i(a)
         if 2 * numerator == length:
-            return self.negate(a[0]), self.negate(a[1])
+            return -a
         if 4 * numerator == 3 * length:
-            return self.negate(a[1]), a[0]
+            return Complex(-a.imaginary, a.real)
         if 8 * numerator in (length, 3 * length):  # (+-1 - i) / sqrt 2
             total, difference = self._op("fadd", a[0], a[1]), self._op("fsub", a[1], a[0])
             root = math.sqrt(0.5)
             if 8 * numerator == length:
-                return self.scale(total, root), self.scale(difference, root)
-            return self.scale(difference, root), self.scale(total, -root)
+                return Complex(self.scale(total, root), self.scale(difference, root))
+            return Complex(self.scale(difference, root), self.scale(total, -root))
         real, imaginary = roots_of_unity(numerator, length)
-        return self.mul(a, (self.constant(float(real)), self.constant(float(imaginary))))
+        return self.mul(a, Complex(self.constant(float(real)), self.constant(float(imaginary))))
 
     def butterfly(self, x: Sequence[Complex]) -> list[Complex]:
         """Return the transform of a few numbers in registers."""
@@ -248,19 +233,20 @@ class FourierStages:
             total = self.add(total, value)
         results: list[Complex] = [total] * n
         for u in range(1, half + 1):
-            even, odd = x[0], ("", "")
+            even = x[0]
+            odd: Complex | None = None
             for t in range(1, half + 1):
                 cosine, minus_sine = roots_of_unity(t * u, n)
                 c, s = self.constant(float(cosine)), self.constant(float(-minus_sine))
-                even = (
-                    self._op("fadd", even[0], self._op("fmul", sums[t - 1][0], c)),
-                    self._op("fadd", even[1], self._op("fmul", sums[t - 1][1], c)),
+                even = Complex(
+                    *[
+                        self._op("fadd", part, self._op("fmul", together, c))
+                        for part, together in zip(even, sums[t - 1], strict=True)
+                    ]
                 )
-                by = (
-                    self._op("fmul", differences[t - 1][0], s),
-                    self._op("fmul", differences[t - 1][1], s),
-                )
-                odd = by if t == 1 else self.add(odd, by)
+                by = Complex(*[self._op("fmul", part, s) for part in differences[t - 1]])
+                odd = by if odd is None else self.add(odd, by)
+            assert odd is not None
             rotated = self.times_minus_i(odd)
             results[u], results[n - u] = self.add(even, rotated), self.sub(even, rotated)
         return results
@@ -287,6 +273,6 @@ def buffer_elements(length: int) -> int:
     return length if radices(length) is not None else chirp_length(length)
 
 
-def working_type(length: int, t: str) -> str:
+def working_type(length: int, t: Type) -> Type:
     """Return the type in which a transform is computed."""
-    return t if radices(length) is not None else "double"
+    return t if radices(length) is not None else F64

@@ -14,10 +14,12 @@ from contextlib import AbstractContextManager, nullcontext
 import numpy as np
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.ir.marks import NO_UNROLL
+from xla_explorer.compiler.codegen.ir.types import Type
+from xla_explorer.compiler.codegen.ir.values import Complex
 from xla_explorer.compiler.codegen.kernels.fourier.lines import Lines, StridedLines, VectorLine
 from xla_explorer.compiler.codegen.kernels.fourier.stages import (
-    Complex,
     FourierStages,
     Pair,
     buffer_elements,
@@ -25,14 +27,14 @@ from xla_explorer.compiler.codegen.kernels.fourier.stages import (
 )
 from xla_explorer.compiler.codegen.kernels.fourier.vectors import VectorStages
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.llvm_types import memory_type
+from xla_explorer.compiler.codegen.llvm_types import stored_type
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 SHORT_ROW = 4  # minimum of vectors in a row that is transformed alone
 CACHE_BYTES_OF_COLUMNS = 4 << 20
 LEAST_VECTOR = 128  # bits: LLVM scalarises vectors that a target does not have
-Index = str | int
+Index = Word
 
 
 def fft_is_emitted(i: HloInstruction) -> Reason | None:
@@ -74,11 +76,11 @@ class _FftWriter:
         self.lengths: tuple[int, ...] = tuple(i.attribute("fft_length"))
         self.source, self.target = context.arrays[i.operands[0]], context.outputs[0]
         self.inverse = self.kind in ("IFFT", "IRFFT")
-        self.t = memory_type(
+        self.t = stored_type(
             (i.shape if i.shape.element_type.is_complex else i.operands[0].shape).element_type
         )
         self.scale = 1.0 / math.prod(self.lengths) if self.inverse else 1.0
-        self._buffers: dict[tuple[str, int, int], int] = {}
+        self._buffers: dict[tuple[Type, int, int], int] = {}
         self._task: Index = 0  # in a phase, in which all tasks use the same scratch memory
         self.w.unroll = False
 
@@ -125,12 +127,12 @@ class _FftWriter:
                     self._column(self.target, self.target, target_at, target_at, inside_to, axis)
 
     # -- scratch memory ----------------------------------------------------------------------------
-    def _pairs(self, t: str, count: int) -> tuple[Pair, Pair]:
+    def _pairs(self, t: Type, count: int) -> tuple[Pair, Pair]:
         """Return two buffers of `count` complex numbers.
 
         Transforms of equal size in the kernel share them.
         """
-        size = count * {"float": 4, "double": 8}[t] + 64
+        size = count * t.bits // 8 + 64
         tasks = 1 if self._task == 0 else self.context.partition.tasks
         names = []
         for k in range(4):
@@ -145,16 +147,16 @@ class _FftWriter:
             )
         return (names[0], names[1]), (names[2], names[3])
 
-    def _lanes(self, length: int, t: str, columns: bool) -> int:
+    def _lanes(self, length: int, t: Type, columns: bool) -> int:
         """Return the number of interleaved lines."""
-        lanes, bytes_ = self._vector_lanes(t), {"float": 4, "double": 8}[t]
+        lanes, bytes_ = self._vector_lanes(t), t.bits // 8
         in_cache = 4 * lanes * buffer_elements(length) * bytes_ <= CACHE_BYTES_OF_COLUMNS
         return lanes if (in_cache if columns else length < SHORT_ROW * lanes) else 1
 
-    def _vector_lanes(self, t: str) -> int:
-        return max(self.context.target.vector.bits, LEAST_VECTOR) // {"float": 32, "double": 64}[t]
+    def _vector_lanes(self, t: Type) -> int:
+        return max(self.context.target.vector.bits, LEAST_VECTOR) // t.bits
 
-    def _stages(self, t: str) -> tuple[FourierStages, VectorStages]:
+    def _stages(self, t: Type) -> tuple[FourierStages, VectorStages]:
         """Return the arithmetic on scalars and the vector stages."""
         return FourierStages(self.w, t, self.context.add_constant_data), VectorStages(
             self.w, t, self._vector_lanes(t), self.context.add_constant_data, self.t
@@ -212,7 +214,7 @@ class _FftWriter:
                 self._complex_to_real(line, stages, transforms, x, y, halved)
 
     def _ordered(self, value: Complex) -> Complex:
-        return (value[1], value[0]) if self.inverse else value
+        return value.swapped if self.inverse else value
 
     def _column(
         self,
@@ -287,7 +289,7 @@ class _FftWriter:
         w, length = self.w, self.lengths[-1]
         zero = stages.constant(0.0)
         if not halved:
-            line.take(x, length, lambda k, row: (line.load_real(row, k), zero))
+            line.take(x, length, lambda k, row: Complex(line.load_real(row, k), zero))
             found = transforms.transform(length, line.lanes, x, y)
             line.give(found, length // 2 + 1, lambda k, row, value: line.store(row, k, value))
             return
@@ -295,7 +297,7 @@ class _FftWriter:
         line.take(
             x,
             half,
-            lambda k, row: (
+            lambda k, row: Complex(
                 line.load_real(row, w.mul(k, 2)),
                 line.load_real(row, w.add(w.mul(k, 2), 1)),
             ),
@@ -327,21 +329,18 @@ class _FftWriter:
         def spectrum(row: Index, k: Index) -> Complex:
             """Return element k of the spectrum, without imaginary parts that must be zero."""
             value = line.load(row, k)
-            whole = w.value(f"icmp eq i64 {k}, 0")
+            whole = w.test("eq", k, 0)
             if length % 2 == 0:
-                whole = w.value(f"or i1 {whole}, {w.value(f'icmp eq i64 {k}, {half}')}")
-            return value[0], w.value(f"select i1 {whole}, {stages.t} {zero}, {stages.t} {value[1]}")
+                whole = w.either(whole, w.test("eq", k, half))
+            return Complex(value.real, w.select(whole, zero, value.imaginary))
 
         if not halved:
 
             def full(k: Index, row: Index) -> Complex:
-                upper = w.value(f"icmp ugt i64 {k}, {half}")
-                mirrored = w.value(f"select i1 {upper}, i64 {w.sub(length, k)}, i64 {k}")
-                value = spectrum(row, mirrored)
-                imaginary = w.value(
-                    f"select i1 {upper}, {stages.t} {stages.negate(value[1])}, {stages.t} {value[1]}"
-                )
-                return imaginary, value[0]  # exchanged, for the inverse
+                upper = w.test("ugt", k, half)
+                value = spectrum(row, w.choose(upper, w.sub(length, k), k))
+                imaginary = w.select(upper, -value.imaginary, value.imaginary)
+                return Complex(imaginary, value.real)  # exchanged, for the inverse
 
             line.take(x, length, full)
             found = transforms.transform(length, line.lanes, x, y)
@@ -352,7 +351,7 @@ class _FftWriter:
         def joined(k: Index, row: Index) -> Complex:
             return stages.to_real(
                 spectrum(row, k),
-                spectrum(row, w.value(f"sub i64 {half}, {k}")),
+                spectrum(row, w.index_operation("sub", half, k)),
                 stages.load(factors, k),
             )
 

@@ -23,21 +23,22 @@ from typing import NamedTuple
 import numpy as np
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.ir.marks import NO_UNROLL
+from xla_explorer.compiler.codegen.ir.types import I32, I64, PTR, Type
+from xla_explorer.compiler.codegen.ir.values import Complex, Integer, Pointer, Value
 from xla_explorer.compiler.codegen.kernels.fourier.stages import (
-    BYTES,
     LARGEST_RADIX,
-    Complex,
     FourierStages,
+    Number,
     Pair,
     Table,
     chirp_length,
     chirp_numbers,
     converted,
 )
-from xla_explorer.compiler.codegen.llvm_types import float_constant
 
-Index = str | int
+Index = Word
 Load = Callable[[Index], Complex]  # offset in numbers -> the numbers of a vector
 Store = Callable[[Index, Complex], None]
 LARGEST_IN_BLOCKS = (
@@ -85,37 +86,26 @@ class VectorStages(FourierStages):
     """
 
     def __init__(
-        self, w: FunctionWriter, scalar: str, lanes: int, table: Table, memory: str = ""
+        self, w: FunctionWriter, scalar: Type, lanes: int, table: Table, memory: Type | None = None
     ) -> None:
-        super().__init__(w, scalar, table)
-        self.t, self.lanes = f"<{lanes} x {scalar}>", lanes
-        self.memory = memory or scalar
-
-    def constant(self, value: float) -> str:
-        """Return a constant in all lanes."""
-        return f"splat ({self.scalar} {float_constant(value, self.scalar)})"
-
-    def _shuffle(self, a: str, b: str, places: Sequence[int], t: str = "") -> str:
-        mask = ", ".join([f"i32 {k}" for k in places])
-        return self.w.value(
-            f"shufflevector {t or self.t} {a}, {t or self.t} {b}, <{len(places)} x i32> <{mask}>"
-        )
+        super().__init__(w, scalar, table, lanes)
+        self.lanes, self.memory = lanes, memory or scalar
 
     def load_broadcast(self, pair: Pair, offset: Index) -> Complex:
         """Load one complex number and broadcast it."""
-        parts = []
-        for pointer in pair:
-            one = self.w.value(
-                f"load {self.scalar}, ptr {self.address(pointer, offset)}, align {self.bytes}"
-            )
-            first = self.w.value(f"insertelement {self.t} poison, {self.scalar} {one}, i64 0")
-            parts.append(self._shuffle(first, "poison", [0] * self.lanes))
-        return parts[0], parts[1]
+        w = self.w
+        return Complex(
+            *[
+                w.splat(w.load(self.address(p, offset), self.scalar, self.bytes), self.lanes)
+                for p in pair
+            ]
+        )
 
     def reversed(self, value: Complex) -> Complex:
         """Reverse the lanes."""
         order = range(self.lanes - 1, -1, -1)
-        return self._shuffle(value[0], "poison", order), self._shuffle(value[1], "poison", order)
+        poison = self.w.named("poison", self.t)
+        return Complex(*[self.w.shuffle(part, poison, order) for part in value])
 
     def start_within(self, start: Index, extent: Index) -> Index:
         """Return the start of a vector, moved back if it would end after `extent`."""
@@ -124,70 +114,61 @@ class VectorStages(FourierStages):
         return self.w.smaller(start, self.w.sub(extent, self.lanes))
 
     # -- interleaved memory ------------------------------------------------------------------------
-    def _vector_addresses(self, pointer: str, at: Index) -> list[str]:
+    def _vector_addresses(self, pointer: Value[Pointer], at: Index) -> list[Value[Pointer]]:
         """Return the addresses of the two vectors from scalar `at` of an array on."""
-        return [
-            self.w.value(
-                f"getelementptr inbounds {self.memory}, ptr {pointer}, i64 {self.w.add(at, k)}"
-            )
-            for k in (0, self.lanes)
-        ]
+        return [self.w.address(pointer, self.memory, self.w.add(at, k)) for k in (0, self.lanes)]
 
-    def load_interleaved(self, pointer: str, at: Index, masks: Sequence[str] = ()) -> Complex:
+    def load_interleaved(
+        self, pointer: Value[Pointer], at: Index, masks: Sequence[Value[Integer]] = ()
+    ) -> Complex:
         """Load complex numbers from scalar `at` of an array of interleaved parts.
 
         masks: of the scalars to load (`lanes_below`).
         """
-        w, t, align = self.w, f"<{self.lanes} x {self.memory}>", BYTES[self.memory]
+        w, t, align = self.w, self.memory.of_lanes(self.lanes), self.memory.bits // 8
         places = self._vector_addresses(pointer, at)
         if masks:
-            name = f"llvm.masked.load.v{self.lanes}{_SUFFIXES[self.memory]}.p0"
-            w.declare(f"declare {t} @{name}(ptr, i32, <{self.lanes} x i1>, {t})")
-            a, b = (
-                w.value(
-                    f"call {t} @{name}(ptr {place}, i32 {align}, <{self.lanes} x i1> {mask}, {t} zeroinitializer)"
-                )
+            name, size = f"llvm.masked.load.{t.suffix}.p0", w.number(align, I32)
+            a, b = [
+                w.intrinsic(name, t, place, size, mask, w.number(0, t))
                 for place, mask in zip(places, masks, strict=True)
-            )
+            ]
         else:
-            a, b = (w.value(f"load {t}, ptr {place}, align {align}") for place in places)
+            a, b = [w.load(place, t, align) for place in places]
         even = [2 * k for k in range(self.lanes)]
-        real, imaginary = [self._shuffle(a, b, lanes, t) for lanes in (even, [k + 1 for k in even])]
-        return converted(w, real, t, self.t), converted(w, imaginary, t, self.t)
+        parts = [w.shuffle(a, b, lanes) for lanes in (even, [k + 1 for k in even])]
+        return Complex(*[converted(w, part, self.scalar) for part in parts])
 
     def store_interleaved(
-        self, pointer: str, at: Index, value: Complex, masks: Sequence[str] = ()
+        self,
+        pointer: Value[Pointer],
+        at: Index,
+        value: Complex,
+        masks: Sequence[Value[Integer]] = (),
     ) -> None:
         """Store complex numbers at scalar `at` of an array of interleaved parts."""
-        w, t, align = self.w, f"<{self.lanes} x {self.memory}>", BYTES[self.memory]
-        parts = [converted(w, part, self.t, t) for part in self._zip(*value, 1)]
-        for number, (place, part) in enumerate(
-            zip(self._vector_addresses(pointer, at), parts, strict=True)
-        ):
-            if masks:
-                name = f"llvm.masked.store.v{self.lanes}{_SUFFIXES[self.memory]}.p0"
-                w.declare(f"declare void @{name}({t}, ptr, i32, <{self.lanes} x i1>)")
-                w.do(
-                    f"call void @{name}({t} {part}, ptr {place}, i32 {align}, <{self.lanes} x i1> {masks[number]})"
-                )
-            else:
-                w.do(f"store {t} {part}, ptr {place}, align {align}")
+        w, t, align = self.w, self.memory.of_lanes(self.lanes), self.memory.bits // 8
+        parts = [converted(w, part, self.memory) for part in self._zip(*value, 1)]
+        places = self._vector_addresses(pointer, at)
+        if not masks:
+            for part, place in zip(parts, places, strict=True):
+                w.store(part, place, align)
+            return
+        name, size = f"llvm.masked.store.{t.suffix}.p0", w.number(align, I32)
+        for part, place, mask in zip(parts, places, masks, strict=True):
+            w.call_effect(name, part, place, size, mask)
 
-    def lanes_below(self, count: Index) -> list[str]:
+    def lanes_below(self, count: Index) -> list[Value[Integer]]:
         """Return masks of the scalars of `count` complex numbers, at least one.
 
         Two masks, for the two vectors of `lanes` numbers.
         """
-        w, t = self.w, f"<{self.lanes} x i64>"
-        first = w.value(f"insertelement {t} poison, i64 {count}, i64 0")
-        limit = self._shuffle(first, "poison", [0] * self.lanes, t)
-        numbers = [
-            ", ".join([f"i64 {(half + k) // 2}" for k in range(self.lanes)])
-            for half in (0, self.lanes)
-        ]
-        return [w.value(f"icmp sgt {t} {limit}, <{each}>") for each in numbers]
+        w, lanes = self.w, range(self.lanes)
+        limit = w.splat(w.named(count, I64), self.lanes)
+        numbers = [[(half + k) // 2 for k in lanes] for half in (0, self.lanes)]
+        return [w.compare("sgt", limit, w.constant_vector(each, I64)) for each in numbers]
 
-    def _zip(self, a: str, b: str, granule: int) -> tuple[str, str]:
+    def _zip(self, a: Number, b: Number, granule: int) -> tuple[Number, Number]:
         """Interleave groups of `granule` elements of a and b; return lower and upper half."""
         groups = [
             [side * self.lanes + at + k for k in range(granule)]
@@ -195,9 +176,10 @@ class VectorStages(FourierStages):
             for side in (0, 1)
         ]
         order = [place for group in groups for place in group]
-        return self._shuffle(a, b, order[: self.lanes]), self._shuffle(a, b, order[self.lanes :])
+        lower, upper = order[: self.lanes], order[self.lanes :]
+        return self.w.shuffle(a, b, lower), self.w.shuffle(a, b, upper)
 
-    def _transposed(self, values: list[str], granule: int) -> list[str]:
+    def _transposed(self, values: list[Number], granule: int) -> list[Number]:
         """Return the results of a butterfly in memory order: by block, then by result."""
         count = len(values)
         if count & (count - 1) == 0:
@@ -220,7 +202,7 @@ class VectorStages(FourierStages):
             places = np.where(done, lanes, 0)
             for origin in needed[1:]:
                 here = origins == origin
-                part = self._shuffle(
+                part = self.w.shuffle(
                     part, values[origin], np.where(here, self.lanes + lanes, places).tolist()
                 )
                 places = np.arange(self.lanes)
@@ -308,8 +290,8 @@ class VectorStages(FourierStages):
             ]
             parts = [self._transposed([value[k] for value in twiddled], s) for k in (0, 1)]
             start = w.mul(j, radix)
-            for k, value in enumerate(zip(*parts, strict=True)):
-                write(w.add(start, k * self.lanes), value)
+            for k, (re, im) in enumerate(zip(*parts, strict=True)):
+                write(w.add(start, k * self.lanes), Complex(re, im))
 
     def _stage_of_one(self, stage: TransformStage, read: Load, write: Store) -> None:
         """Run a stage whose vectors lie in one block.
@@ -353,15 +335,15 @@ class VectorStages(FourierStages):
             for k in range(count)
         ]
         table = self.roots_table(np.concatenate([part.ravel() for part in factors]), n)
-        slots = {name: w.stack_slot("i64") for name in ("m", "s", "at")}
-        pointers = [w.stack_slot("ptr") for _ in range(4)]
+        slots = {name: w.variable(I64) for name in ("m", "s", "at")}
+        pointers = [w.variable(PTR) for _ in range(4)]
         for name, value in (("m", n // radix), ("s", s), ("at", 0)):
-            w.do(f"store i64 {value}, ptr {slots[name]}")
+            slots[name].set(value)
         for slot, pointer in zip(pointers, (*x, *y), strict=True):
-            w.do(f"store ptr {pointer}, ptr {slot}")
+            slot.set(pointer)
         with w.loop(count, stem="stage", metadata=NO_UNROLL):
-            m, size, first = (w.value(f"load i64, ptr {slots[name]}") for name in ("m", "s", "at"))
-            a, b, c, d = (w.value(f"load ptr, ptr {slot}") for slot in pointers)
+            m, size, first = [slots[name].get() for name in ("m", "s", "at")]
+            a, b, c, d = [pointer.get() for pointer in pointers]
             part = w.mul(m, size)  # numbers from one input of a butterfly to the next
             with w.loop(m, stem="block", metadata=NO_UNROLL) as p:
                 at = w.add(first, w.mul(p, radix - 1))
@@ -381,11 +363,11 @@ class VectorStages(FourierStages):
                             (c, d), place, self.mul(result, twiddles[u - 1]) if u else result
                         )
                         place = w.add(place, size) if u < radix - 1 else place
-            w.do(f"store i64 {w.add(first, w.mul(m, radix - 1))}, ptr {slots['at']}")
-            w.do(f"store i64 {w.div(m, radix)}, ptr {slots['m']}")
-            w.do(f"store i64 {w.mul(size, radix)}, ptr {slots['s']}")
+            slots["at"].set(w.add(first, w.mul(m, radix - 1)))
+            slots["m"].set(w.div(m, radix))
+            slots["s"].set(w.mul(size, radix))
             for slot, pointer in zip(pointers, (c, d, a, b), strict=True):
-                w.do(f"store ptr {pointer}, ptr {slot}")
+                slot.set(pointer)
         return (x, y) if count % 2 == 0 else (y, x)
 
     def _by_chirp(self, length: int, lanes: int, x: Pair, y: Pair) -> Pair:
@@ -428,20 +410,17 @@ class VectorStages(FourierStages):
         with w.loop(
             size * lanes, length * lanes, self.lanes, stem="zeros", metadata=NO_UNROLL
         ) as at:
-            self.store(x, at, (zero, zero))
-        slots = [w.stack_slot("ptr") for _ in range(4)]
+            self.store(x, at, Complex(zero, zero))
+        slots = [w.variable(PTR) for _ in range(4)]
         for slot, pointer in zip(slots, (*x, *y), strict=True):
-            w.do(f"store ptr {pointer}, ptr {slot}")
+            slot.set(pointer)
         with w.loop(2, stem="convolution", metadata=NO_UNROLL) as iteration:
-            a, b, c, d = (w.value(f"load ptr, ptr {slot}") for slot in slots)
+            a, b, c, d = [slot.get() for slot in slots]
             times((a, b), size, w.mul(iteration, size))
             found = self.transform(size, lanes, (a, b), (c, d))
             free = (c, d) if found == (a, b) else (a, b)
             for slot, pointer in zip(slots, (found[1], found[0], free[1], free[0]), strict=True):
-                w.do(f"store ptr {pointer}, ptr {slot}")
-        real, imaginary, _, _ = (w.value(f"load ptr, ptr {slot}") for slot in slots)
+                slot.set(pointer)
+        real, imaginary, _, _ = [slot.get() for slot in slots]
         times((real, imaginary), length, 0)
         return real, imaginary
-
-
-_SUFFIXES = {"float": "f32", "double": "f64"}

@@ -22,8 +22,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.ir.marks import NO_UNROLL
-from xla_explorer.compiler.codegen.ir.types import I32, PTR
+from xla_explorer.compiler.codegen.ir.types import I32, Type
+from xla_explorer.compiler.codegen.ir.values import Pointer, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.products.dot_geometry import (
     DotSizes,
@@ -47,6 +49,8 @@ COPIED_BYTES = 64  # of a row of the left operand at a time
 LEFT_PADDING = 16  # elements between packed rows, against cache-set conflicts in L1
 # Multiply-adds of an innermost loop that LLVM may unroll. More only costs compile time.
 UNROLLED = 128
+
+Address = Value[Pointer]
 
 
 class IntegerGemmPlan(NamedTuple):
@@ -154,36 +158,28 @@ class _Tiles:
 
     def __init__(self, w: FunctionWriter, plan: IntegerGemmPlan) -> None:
         self.w, self.plan, self.tile = w, plan, plan.tile
-        self.vector = f"<{plan.tile.width} x i32>"
-        self.small = f"i{plan.element.bits}"
+        self.vector = I32.of_lanes(plan.tile.width)
+        self.small = Type(f"i{plan.element.bits}")
 
-    def multiply_add(self, x: str, y: str, z: str) -> str:
+    def multiply_add(self, x: Value, y: Value, z: Value) -> Value:
         """Return z plus the dot products of groups of x, on the left, and y, on the right."""
-        t, found = self.vector, self.plan.instruction
+        found = self.plan.instruction
         factors = (y, x) if found.right_first else (x, y)
-        return self.w.call_intrinsic(
-            found.intrinsic.format(32 * self.tile.width),
-            t,
-            (t, z),
-            *[(t, factor) for factor in factors],
-        )
+        name = found.intrinsic.format(32 * self.tile.width)
+        return self.w.intrinsic(name, self.vector, z, *factors)
 
-    def at(self, pointer: str, offset: str | int) -> str:
+    def at(self, pointer: Address, offset: Word) -> Address:
         """Return the address of a group, or of a sum."""
-        return (
-            pointer
-            if offset == 0
-            else self.w.value(f"getelementptr inbounds i32, ptr {pointer}, i64 {offset}")
-        )
+        return pointer if offset == 0 else self.w.address(pointer, I32, offset)
 
-    def _loaded(self, row: str) -> list[str]:
+    def _loaded(self, row: Address) -> list[Value]:
         """Load a row of a panel."""
         return [
-            self.w.value(f"load {self.vector}, ptr {self.at(row, v * self.tile.width)}, align 4")
+            self.w.load(self.at(row, v * self.tile.width), self.vector, 4)
             for v in range(self.tile.vectors)
         ]
 
-    def _write_tile(self, a: str, b: str, c: str, c_row: int) -> None:
+    def _write_tile(self, a: Address, b: Address, c: Address, c_row: int) -> None:
         """Emit C tile = A tile times B panel.
 
         a, b, c: addresses of the first elements. c_row: elements between rows.
@@ -193,12 +189,11 @@ class _Tiles:
         sums = (
             self._loaded(self.at(b, groups * tile.columns)) * tile.rows
             if self.plan.instruction.biased
-            else ["zeroinitializer"] * count
+            else [w.number(0, vector)] * count
         )
         with w.carrying_loop(
             groups,
             sums,
-            vector,
             stem="depth",
             metadata=NO_UNROLL if groups * count > UNROLLED else "",
         ) as loop:
@@ -208,11 +203,8 @@ class _Tiles:
                 [],
             )
             for r in range(tile.rows):
-                x = w.value(f"load i32, ptr {self.at(at_a, r * (groups + LEFT_PADDING))}, align 4")
-                one = w.value(f"insertelement {vector} poison, i32 {x}, i64 0")
-                spread = w.value(
-                    f"shufflevector {vector} {one}, {vector} poison, <{tile.width} x i32> zeroinitializer"
-                )
+                x = w.load(self.at(at_a, r * (groups + LEFT_PADDING)), I32, 4)
+                spread = w.splat(x, tile.width)
                 after += [
                     self.multiply_add(spread, y, loop.carried[r * tile.vectors + v])
                     for v, y in enumerate(row)
@@ -220,30 +212,24 @@ class _Tiles:
             loop.following = after
         for k, value in enumerate(loop.following):
             r, v = divmod(k, tile.vectors)
-            w.do(f"store {vector} {value}, ptr {self.at(c, r * c_row + v * tile.width)}, align 4")
+            w.store(value, self.at(c, r * c_row + v * tile.width), 4)
 
-    def small_at(self, pointer: str, offset: str | int) -> str:
+    def small_at(self, pointer: Address, offset: Word) -> Address:
         """Return the address of a number in an operand."""
-        return (
-            pointer
-            if offset == 0
-            else self.w.value(f"getelementptr inbounds {self.small}, ptr {pointer}, i64 {offset}")
-        )
+        return pointer if offset == 0 else self.w.address(pointer, self.small, offset)
 
     @property
-    def _flipped_zero(self) -> str:
-        return f"splat ({self.small} {-1 << (self.plan.element.bits - 1)})"
+    def _flipped_zero(self) -> int:
+        return -1 << (self.plan.element.bits - 1)
 
     def _copy_rows(
-        self, a: str, tile_row: Callable[[str | int], str | int], tiles: int, scratch: str
+        self, a: Address, tile_row: Callable[[Word], Word], tiles: int, scratch: Address
     ) -> None:
         """Pack the rows of some tiles by vectors; the last vector overlaps to end with the row."""
         w, tile, depth, a_row = self.w, self.tile, self.plan.sizes.depth, self.plan.left.row
         size = min(COPIED_BYTES // self.plan.element.bytes, 1 << (depth.bit_length() - 1))
-        vector, row_step = (
-            f"<{size} x {self.small}>",
-            (self.plan.groups + LEFT_PADDING) * self.plan.instruction.group,
-        )
+        vector = self.small.of_lanes(size)
+        row_step = (self.plan.groups + LEFT_PADDING) * self.plan.instruction.group
         with w.loop(tiles, stem="pack.tile", metadata=NO_UNROLL) as t:
             source, target = (
                 self.small_at(a, w.mul(tile_row(t), a_row)),
@@ -256,16 +242,12 @@ class _Tiles:
                 )
                 with w.loop(-(-depth // size), stem="pack.piece", metadata=NO_UNROLL) as piece:
                     k = w.block_start(piece, size, depth)
-                    value = w.value(
-                        f"load {vector}, ptr {self.small_at(row, k)}, align {self.plan.element.bytes}"
-                    )
+                    value = w.load(self.small_at(row, k), vector, self.plan.element.bytes)
                     if self.plan.instruction.biased:
-                        value = w.value(f"xor {vector} {value}, {self._flipped_zero}")
-                    w.do(
-                        f"store {vector} {value}, ptr {self.small_at(to, k)}, align {self.plan.element.bytes}"
-                    )
+                        value = value ^ self._flipped_zero
+                    w.store(value, self.small_at(to, k), self.plan.element.bytes)
 
-    def _panels(self, columns: int, part: LoopPartition | None) -> tuple[str | int, str | int]:
+    def _panels(self, columns: int, part: LoopPartition | None) -> tuple[Word, Word]:
         """Return the first panel and the end, of a task if the panels are partitioned."""
         return (
             (part.begin, part.end)
@@ -275,11 +257,11 @@ class _Tiles:
 
     def pack_transposed(
         self,
-        b: str,
+        b: Address,
         b_column: int,
         depth: int,
         columns: int,
-        scratch: str,
+        scratch: Address,
         panel_step: int,
         part: LoopPartition | None = None,
     ) -> None:
@@ -301,13 +283,14 @@ class _Tiles:
                 first = self.at(source, w.add(w.mul(j, size * b_column), k))
                 to = self.at(target, w.add(w.mul(k, tile.columns), w.mul(j, size)))
                 lines = [
-                    w.load(w.named(self.at(first, n * b_column), PTR), I32.of_lanes(size), 4)
-                    for n in range(size)
+                    w.load(self.at(first, n * b_column), I32.of_lanes(size), 4) for n in range(size)
                 ]
                 for n, line in enumerate(transposed(w, lines)):
-                    w.store(real(line), w.named(self.at(to, n * tile.columns), PTR), 4)
+                    w.store(real(line), self.at(to, n * tile.columns), 4)
 
-    def product(self, a: str, right: str, copied: str, c: str, part: LoopPartition | None) -> None:
+    def product(
+        self, a: Address, right: Address, copied: Address, c: Address, part: LoopPartition | None
+    ) -> None:
         """Emit C = A B by tiles.
 
         right: the panels. copied: memory for the packed rows of a block (`left_block_elements`).
@@ -316,15 +299,15 @@ class _Tiles:
         tile, w, plan = self.tile, self.w, self.plan
         rows, columns, _, _ = plan.sizes
         down = -(-rows // tile.rows)
-        at_first: str | int = 0
-        at_last: str | int = down - 1
+        at_first: Word = 0
+        at_last: Word = down - 1
         if part is not None and part.along == "tiles":
             down, at_first, at_last = part.most, part.begin, w.sub(part.end, 1)
         first_panel, end_panel = self._panels(columns, part)
         blocks, per_block = blocks_of_tiles(down, tile.rows * plan.groups * 4)
         with w.loop(blocks, stem="block", metadata=NO_UNROLL) as block:
 
-            def tile_row(t: str | int) -> str | int:
+            def tile_row(t: Word) -> Word:
                 number = w.add(at_first, w.add(w.mul(block, per_block), t))
                 if (blocks * per_block > down or at_first != 0) and not isinstance(number, int):
                     number = w.smaller(number, at_last)
@@ -339,7 +322,7 @@ class _Tiles:
                     at_a = self.at(copied, w.mul(t, _left_tile(plan)))
                     self._write_tile(at_a, at_b, self.at(at_c, w.mul(row, columns)), columns)
 
-    def pack_right(self, b: str, scratch: str, part: LoopPartition | None) -> None:
+    def pack_right(self, b: Address, scratch: Address, part: LoopPartition | None) -> None:
         """Pack the right operand as panels, each followed by the start values of its tiles."""
         w, tile, plan = self.w, self.tile, self.plan
         columns, depth, group = plan.sizes.columns, plan.sizes.depth, plan.instruction.group
@@ -363,54 +346,41 @@ class _Tiles:
             if plan.instruction.biased:
                 self._sums_of_columns(target)
 
-    def _interleave(self, source: str, rows: int, target: str) -> None:
+    def _interleave(self, source: Address, rows: int, target: Address) -> None:
         """Store some rows of a panel as one row of groups, padded with zeros."""
         w, tile, group = self.w, self.tile, self.plan.instruction.group
-        line = f"<{tile.width} x {self.small}>"
+        line = self.small.of_lanes(tile.width)
         for v in range(tile.vectors):
             lines = []
             for r in range(rows):
                 at = self.small_at(source, r * self.plan.right.row + v * tile.width)
-                lines.append(w.value(f"load {line}, ptr {at}, align {self.plan.element.bytes}"))
-            lines += ["zeroinitializer"] * (group - rows)
-            width = tile.width
+                lines.append(w.load(at, line, self.plan.element.bytes))
+            lines += [w.number(0, line)] * (group - rows)
             while len(lines) > 1:  # first with third and second with fourth, then the two results
                 half = len(lines) // 2
-                lanes = ", ".join([f"i32 {n}" for k in range(width) for n in (k, width + k)])
-                t = f"<{width} x {self.small}>"
-                pairs = [
-                    f"{t} {a}, {t} {b}" for a, b in zip(lines[:half], lines[half:], strict=True)
-                ]
+                width = lines[0].type.lanes
+                lanes = [n for k in range(width) for n in (k, width + k)]
                 lines = [
-                    w.value(f"shufflevector {pair}, <{2 * width} x i32> <{lanes}>")
-                    for pair in pairs
+                    w.shuffle(a, b, lanes) for a, b in zip(lines[:half], lines[half:], strict=True)
                 ]
-                width *= 2
-            to = self.at(target, v * tile.width)
-            w.do(f"store <{width} x {self.small}> {lines[0]}, ptr {to}, align 4")
+            w.store(lines[0], self.at(target, v * tile.width), 4)
 
-    def _sums_of_columns(self, panel: str) -> None:
+    def _sums_of_columns(self, panel: Address) -> None:
         """Store the negative excess of flipped bits for each column, after the panel."""
         w, tile, plan = self.w, self.tile, self.plan
-        weights = w.value(
-            f"bitcast <{tile.width * plan.instruction.group} x {self.small}> {self._flipped_zero} to {self.vector}"
-        )
+        small = self.small.of_lanes(tile.width * plan.instruction.group)
+        weights = w.emit("bitcast", self.vector, (w.number(self._flipped_zero, small),))
         slots = [w.stack_slot(self.vector) for _ in range(tile.vectors)]
         for slot in slots:
-            w.do(f"store {self.vector} zeroinitializer, ptr {slot}, align 4")
+            w.store(w.number(0, self.vector), slot, 4)
         with w.loop(plan.groups, stem="pack.sum", metadata=NO_UNROLL) as k:
             row = self.at(panel, w.mul(k, tile.columns))
             for v, slot in enumerate(slots):
-                value = w.value(f"load {self.vector}, ptr {self.at(row, v * tile.width)}, align 4")
-                total = w.value(f"load {self.vector}, ptr {slot}, align 4")
-                w.do(
-                    f"store {self.vector} {self.multiply_add(weights, value, total)}, ptr {slot}, align 4"
-                )
+                value = w.load(self.at(row, v * tile.width), self.vector, 4)
+                w.store(self.multiply_add(weights, value, w.load(slot, self.vector, 4)), slot, 4)
         after = self.at(panel, plan.groups * tile.columns)
         for v, slot in enumerate(slots):
-            total = w.value(f"load {self.vector}, ptr {slot}, align 4")
-            negative = w.value(f"sub {self.vector} zeroinitializer, {total}")
-            w.do(f"store {self.vector} {negative}, ptr {self.at(after, v * tile.width)}, align 4")
+            w.store(0 - w.load(slot, self.vector, 4), self.at(after, v * tile.width), 4)
 
 
 def partition_product(

@@ -8,22 +8,24 @@ of growing width with the comparator inlined.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.elemental.comparison import total_order_key
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
-from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter, Variable
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.ir.marks import NO_VECTOR
-from xla_explorer.compiler.codegen.ir.values import Integer, Value
+from xla_explorer.compiler.codegen.ir.types import I32, I64, PTR, Type
+from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import array_shape
 
 Record = list[Scalar]
+Before = Callable[[Record, Record], Value[Integer]]
 INSERTION_RUN = 12  # records of a run that insertion sort prepares for merging
 RADIX_WORTH = 32  # records per radix pass from which radix sort is faster
 WIDE_DIGIT_ROW = (
@@ -34,12 +36,11 @@ WIDE_DIGIT_ROW = (
 class RadixKey(NamedTuple):
     """A key of records.
 
-    bits: its width. of: returns the unsigned integer of a record, an LLVM value of i<bits>; smaller
-    is first.
+    bits: its width. of: returns the unsigned integer of a record; smaller is first.
     """
 
     bits: int
-    of: Callable[[Record], str]
+    of: Callable[[Record], Value[Integer]]
 
 
 def integer_key(
@@ -71,23 +72,6 @@ def integer_key(
     return key ^ flip
 
 
-@contextmanager
-def repeat_while(w: FunctionWriter, condition: Callable[[], str]) -> Iterator[None]:
-    """Open the body of `while (condition())`; variables are in stack slots."""
-    head, inside, end = (
-        w.fresh_label("while"),
-        w.fresh_label("while.body"),
-        w.fresh_label("while.end"),
-    )
-    w.branch(head)
-    w.start_block(head)
-    w.branch_if(condition(), inside, end)
-    w.start_block(inside)
-    yield
-    w.branch(head)
-    w.start_block(end)
-
-
 class RowSort:
     """Two buffers for a row of `length` records, and the code that sorts it.
 
@@ -101,43 +85,42 @@ class RowSort:
         self.shapes = [array_shape(t, (length,)) for t in types]
         self.home = [context.scratch(shape.byte_size) for shape in self.shapes]
         self.spare = [context.scratch(shape.byte_size) for shape in self.shapes]
-        self.current = [self.w.stack_slot("ptr") for _ in types]
-        self.other = [self.w.stack_slot("ptr") for _ in types]
+        self.current: list[Variable[Pointer]] = [self.w.variable(PTR) for _ in types]
+        self.other: list[Variable[Pointer]] = [self.w.variable(PTR) for _ in types]
 
     def begin(self) -> None:
         """Start with a new row."""
         for slots, pointers in ((self.current, self.home), (self.other, self.spare)):
             for slot, pointer in zip(slots, pointers, strict=True):
-                self.w.do(f"store ptr {pointer}, ptr {slot}")
+                slot.set(pointer)
 
     def arrays(self, other: bool = False) -> list[ArrayInMemory]:
         """Return the buffers with the records, or the spare ones."""
         return [
-            ArrayInMemory(self.w.value(f"load ptr, ptr {slot}"), shape)
+            ArrayInMemory(slot.get(), shape)
             for slot, shape in zip(self.other if other else self.current, self.shapes, strict=True)
         ]
 
-    def _load(self, arrays: list[ArrayInMemory], at: str | int) -> Record:
+    def _load(self, arrays: list[ArrayInMemory], at: Word) -> Record:
         return [array.load_linear(self.w, at) for array in arrays]
 
-    def store_results(self, arrays: list[ArrayInMemory], at: str | int, record: Record) -> None:
+    def store_results(self, arrays: list[ArrayInMemory], at: Word, record: Record) -> None:
         """Store a record at a position of the buffers."""
         for array, value in zip(arrays, record, strict=True):
             array.store_linear(self.w, at, value)
 
     def _swap(self) -> None:
-        w = self.w
         for a, b in zip(self.current, self.other, strict=True):
-            x, y = w.value(f"load ptr, ptr {a}"), w.value(f"load ptr, ptr {b}")
-            w.do(f"store ptr {y}, ptr {a}")
-            w.do(f"store ptr {x}, ptr {b}")
+            x, y = a.get(), b.get()
+            a.set(y)
+            b.set(x)
 
     # -- radix -------------------------------------------------------------------------------------
-    def sort(self, keys: Sequence[RadixKey], before: Callable[[Record, Record], str]) -> None:
+    def sort(self, keys: Sequence[RadixKey], before: Before) -> None:
         """Sort by keys, the most significant first, or by a comparator.
 
-        A row that is too short for radix passes, or has no keys, uses `before(a, b)`, an i1 that is
-        true if a must precede b.
+        A row that is too short for radix passes, or has no keys, uses `before(a, b)`, true if a
+        must precede b.
         """
         if keys and self.length >= RADIX_WORTH * sum([-(-key.bits // 8) for key in keys]):
             self._by_radix(keys)
@@ -153,125 +136,121 @@ class RowSort:
         for key in reversed(keys):
             self._radix_of_key(key, counts, min(width, key.bits))
 
-    def _radix_of_key(self, key: RadixKey, counts: str, width: int) -> None:
+    def _radix_of_key(self, key: RadixKey, counts: Value[Pointer], width: int) -> None:
         w, length = self.w, self.length
-        buckets, passes, t = 1 << width, -(-key.bits // width), f"i{key.bits}"
+        buckets, passes = 1 << width, -(-key.bits // width)
 
-        def digit(record: Record, shift: str | int) -> str:
-            moved = w.value(f"lshr {t} {key.of(record)}, {shift}") if shift != 0 else key.of(record)
-            low = w.value(f"and {t} {moved}, {buckets - 1}") if key.bits > width else moved
-            return low if key.bits == 64 else w.value(f"zext {t} {low} to i64")
+        def digit(record: Record, shift: Word) -> Value[Integer]:
+            moved = key.of(record)
+            if shift != 0:
+                moved = w.binary("lshr", moved, shift)
+            low = moved & (buckets - 1) if key.bits > width else moved
+            return low if key.bits == 64 else w.convert("zext", low, "i64")
 
-        def cell(table: str, at: str | int) -> str:
-            return w.value(f"getelementptr inbounds i32, ptr {table}, i64 {at}")
+        def cell(table: Value[Pointer], at: Word) -> Value[Pointer]:
+            return w.address(table, I32, at)
+
+        def add(address: Value[Pointer], amount: Value[Integer] | int) -> Value[Integer]:
+            """Add to a count; return its old value."""
+            count = w.load(address, I32)
+            w.store(count + amount, address)
+            return count
 
         with w.loop(passes * buckets, stem="clear") as j:
-            w.do(f"store i32 0, ptr {cell(counts, j)}")
+            w.store(w.number(0, I32), cell(counts, j))
         source = self.arrays()
         with w.loop(length, stem="count", metadata=NO_VECTOR) as j:
             record = self._load(source, j)
             for step in range(passes):
-                address = cell(counts, w.add(digit(record, step * width), step * buckets))
-                count = w.value(f"load i32, ptr {address}")
-                w.do(f"store i32 {w.value(f'add i32 {count}, 1')}, ptr {address}")
+                add(cell(counts, w.add(digit(record, step * width), step * buckets)), 1)
         with w.loop(passes, stem="pass", metadata=NO_VECTOR) as number:
-            shift: str | int = w.mul(number, width)
-            if isinstance(shift, str) and key.bits != 64:
-                shift = w.value(f"trunc i64 {shift} to {t}")
+            shift = w.mul(number, width)
+            if not isinstance(shift, int):
+                shift = w.index_as(shift, Type(f"i{key.bits}"))
             source, target = self.arrays(), self.arrays(other=True)
             table = cell(counts, w.mul(number, buckets))
             first = cell(table, digit(self._load(source, 0), shift))
-            same = w.value(f"icmp eq i32 {w.value(f'load i32, ptr {first}')}, {length}")
+            same = w.load(first, I32).equals(length)
             move, end = w.fresh_label("move"), w.fresh_label("sorted")
             w.branch_if(same, end, move)
             w.start_block(move)
-            total = w.stack_slot("i32")
-            w.do(f"store i32 0, ptr {total}")
+            total = w.variable(I32)
+            total.set(0)
             with w.loop(buckets, stem="bucket", metadata=NO_VECTOR) as j:
                 address = cell(table, j)
-                before, count = (
-                    w.value(f"load i32, ptr {total}"),
-                    w.value(f"load i32, ptr {address}"),
-                )
-                w.do(f"store i32 {before}, ptr {address}")
-                w.do(f"store i32 {w.value(f'add i32 {before}, {count}')}, ptr {total}")
+                before, count = total.get(), w.load(address, I32)
+                w.store(before, address)
+                total.set(before + count)
             with w.loop(length, stem="move", metadata=NO_VECTOR) as j:
                 record = self._load(source, j)
-                address = cell(table, digit(record, shift))
-                place = w.value(f"load i32, ptr {address}")
-                w.do(f"store i32 {w.value(f'add i32 {place}, 1')}, ptr {address}")
-                self.store_results(target, w.value(f"zext i32 {place} to i64"), record)
+                place = add(cell(table, digit(record, shift)), 1)
+                self.store_results(target, w.convert("zext", place, "i64"), record)
             self._swap()
             w.branch(end)
             w.start_block(end)
 
     # -- merging -----------------------------------------------------------------------------------
-    def _insertion_runs(self, before: Callable[[Record, Record], str]) -> None:
+    def _insertion_runs(self, before: Before) -> None:
         w, length = self.w, self.length
         arrays = self.arrays()
-        hole = w.stack_slot("i64")
+        hole = w.variable(I64)
         with w.loop(length, 0, INSERTION_RUN, stem="run", metadata=NO_VECTOR) as start:
             end = w.smaller(w.add(start, INSERTION_RUN), length)
-            position = w.stack_slot("i64")
-            w.do(f"store i64 {w.add(start, 1)}, ptr {position}")
+            position = w.variable(I64)
+            position.set(w.add(start, 1))
 
-            def inside_run(position: str = position, end: str | int = end) -> str:
-                return w.value(f"icmp slt i64 {w.value(f'load i64, ptr {position}')}, {end}")
+            def inside_run() -> Value[Integer]:
+                return w.test("slt", position.get(), end)
 
-            with repeat_while(w, inside_run):
-                at = w.value(f"load i64, ptr {position}")
+            with w.repeat_while(inside_run):
+                at = position.get()
                 record = self._load(arrays, at)
-                w.do(f"store i64 {at}, ptr {hole}")
+                hole.set(at)
 
-                def moves(start: str | int = start, record: Record = record) -> str:
-                    place = w.value(f"load i64, ptr {hole}")
-                    inside = w.value(f"icmp sgt i64 {place}, {start}")
-                    left = w.value(f"select i1 {inside}, i64 {w.sub(place, 1)}, i64 {place}")
-                    return w.value(f"and i1 {inside}, {before(record, self._load(arrays, left))}")
+                def moves() -> Value[Integer]:
+                    place = hole.get()
+                    inside = w.test("sgt", place, start)
+                    left = w.choose(inside, w.sub(place, 1), place)
+                    return w.both(inside, before(record, self._load(arrays, left)))
 
-                with repeat_while(w, moves):
-                    place = w.value(f"load i64, ptr {hole}")
+                with w.repeat_while(moves):
+                    place = hole.get()
                     left = w.sub(place, 1)
                     self.store_results(arrays, place, self._load(arrays, left))
-                    w.do(f"store i64 {left}, ptr {hole}")
-                self.store_results(arrays, w.value(f"load i64, ptr {hole}"), record)
-                w.do(f"store i64 {w.add(at, 1)}, ptr {position}")
+                    hole.set(left)
+                self.store_results(arrays, hole.get(), record)
+                position.set(w.add(at, 1))
 
-    def _merge_runs(self, before: Callable[[Record, Record], str]) -> None:
+    def _merge_runs(self, before: Before) -> None:
         w, length = self.w, self.length
-        width, low = w.stack_slot("i64"), w.stack_slot("i64")
-        left, right = w.stack_slot("i64"), w.stack_slot("i64")
+        width, low, left, right = [w.variable(I64) for _ in range(4)]
 
-        def below_length(slot: str) -> Callable[[], str]:
-            return lambda: w.value(f"icmp slt i64 {w.value(f'load i64, ptr {slot}')}, {length}")
+        def below_length(variable: Variable[Integer]) -> Callable[[], Value[Integer]]:
+            return lambda: w.test("slt", variable.get(), length)
 
-        w.do(f"store i64 {INSERTION_RUN}, ptr {width}")
-        with repeat_while(w, below_length(width)):
+        width.set(INSERTION_RUN)
+        with w.repeat_while(below_length(width)):
             source, target = self.arrays(), self.arrays(other=True)
-            size = w.value(f"load i64, ptr {width}")
-            w.do(f"store i64 0, ptr {low}")
-            with repeat_while(w, below_length(low)):
-                start = w.value(f"load i64, ptr {low}")
+            size = width.get()
+            low.set(0)
+            with w.repeat_while(below_length(low)):
+                start = low.get()
                 middle, end = [
                     w.smaller(w.add(start, w.mul(size, times)), length) for times in (1, 2)
                 ]
-                w.do(f"store i64 {start}, ptr {left}")
-                w.do(f"store i64 {middle}, ptr {right}")
+                left.set(start)
+                right.set(middle)
                 with w.loop(end, start, stem="merge", metadata=NO_VECTOR) as out:
-                    i, k = w.value(f"load i64, ptr {left}"), w.value(f"load i64, ptr {right}")
+                    i, k = left.get(), right.get()
                     # Both are loaded even if one side is exhausted; its last element replaces the
                     # missing one.
                     a, b = [self._load(source, w.smaller(at, length - 1)) for at in (i, k)]
-                    left_over = w.value(f"icmp sge i64 {i}, {middle}")
-                    right_left = w.value(f"icmp slt i64 {k}, {end}")
-                    take = w.value(
-                        f"and i1 {right_left}, {w.value(f'or i1 {left_over}, {before(b, a)}')}"
-                    )
-                    chosen = w.value(f"select i1 {take}, i64 {k}, i64 {i}")
-                    self.store_results(target, out, self._load(source, chosen))
-                    step = w.value(f"zext i1 {take} to i64")
-                    w.do(f"store i64 {w.add(k, step)}, ptr {right}")
-                    w.do(f"store i64 {w.sub(w.add(i, 1), step)}, ptr {left}")
-                w.do(f"store i64 {end}, ptr {low}")
+                    left_over, right_left = w.test("sge", i, middle), w.test("slt", k, end)
+                    take = w.both(right_left, w.either(left_over, before(b, a)))
+                    self.store_results(target, out, self._load(source, w.choose(take, k, i)))
+                    step = w.convert("zext", take, "i64")
+                    right.set(w.add(k, step))
+                    left.set(w.sub(w.add(i, 1), step))
+                low.set(end)
             self._swap()
-            w.do(f"store i64 {w.mul(size, 2)}, ptr {width}")
+            width.set(w.mul(size, 2))

@@ -10,14 +10,17 @@ from collections.abc import Callable
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
+from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.sorting.row_sort import (
+    Before,
     RadixKey,
     Record,
     RowSort,
     integer_key,
 )
-from xla_explorer.compiler.codegen.llvm_types import register_type, type_bits
+from xla_explorer.compiler.codegen.llvm_types import real, register_type, type_bits
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.evaluator.sorting import SortKey, comparator_keys
@@ -66,29 +69,26 @@ def key_of_record(
 
 def _key_function(
     context: KernelContext, comparator: HloComputation, key: SortKey
-) -> Callable[[Record], str]:
+) -> Callable[[Record], Value[Integer]]:
     w = context.writer
 
-    def of(record: Record) -> str:
+    def of(record: Record) -> Value[Integer]:
         value = key_of_record(w, comparator, key, record)
-        return integer_key(
-            w, value, key.side.shape.element_type, key.ascending, key.total_order
-        ).name
+        element_type = key.side.shape.element_type
+        return integer_key(w, value, element_type, key.ascending, key.total_order)
 
     return of
 
 
-def as_written(
-    context: KernelContext, comparator: HloComputation
-) -> Callable[[Record, Record], str]:
+def as_written(context: KernelContext, comparator: HloComputation) -> Before:
     """Return the comparator as a function of two records."""
     emitter = context.emitter()
 
-    def before(a: Record, b: Record) -> str:
+    def before(a: Record, b: Record) -> Value[Integer]:
         (result,) = emitter.inline_scalar_computation(
             comparator, [x for pair in zip(a, b, strict=True) for x in pair]
         )
-        return str(result)
+        return real(result)
 
     return before
 
@@ -109,7 +109,7 @@ def write_sort_kernel(context: KernelContext) -> None:
     others = [n for d, n in enumerate(first.dimensions) if d != axis]
     with context.iterate(others) as index:
 
-        def place(position: str | int, index: IndexTuple = index) -> IndexTuple:
+        def place(position: Word, index: IndexTuple = index) -> IndexTuple:
             return (*index[:axis], position, *index[axis:]) if first.rank else ()
 
         sort.begin()

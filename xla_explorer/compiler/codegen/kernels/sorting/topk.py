@@ -12,15 +12,16 @@ from contextlib import AbstractContextManager
 
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.ir.marks import NO_VECTOR
-from xla_explorer.compiler.codegen.ir.types import PTR, Type
+from xla_explorer.compiler.codegen.ir.types import I32, I64, Type
+from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.sorting.row_sort import (
     RadixKey,
     Record,
     RowSort,
     integer_key,
-    repeat_while,
 )
 from xla_explorer.compiler.codegen.llvm_types import memory_type, stored_type, type_bits
 from xla_explorer.hlo.primitive_type import S32
@@ -57,7 +58,7 @@ def _is_compared_in_registers(context: KernelContext) -> bool:
     )
 
 
-def _key(context: KernelContext, value: Scalar) -> str:
+def _key(context: KernelContext, value: Scalar) -> Value[Integer]:
     """Return an integer key, smaller for a better element.
 
     It is as wide as the element in memory, at least a byte.
@@ -65,7 +66,7 @@ def _key(context: KernelContext, value: Scalar) -> str:
     element_type = context.outputs[0].shape.element_type
     ascending = context.roots[0].attributes.get("largest", True) is False
     key = integer_key(context.writer, value, element_type, ascending)
-    return (context.writer.convert("zext", key, "i8") if key.type.bits < 8 else key).name
+    return context.writer.convert("zext", key, "i8") if key.type.bits < 8 else key
 
 
 def _key_bits(context: KernelContext) -> int:
@@ -79,8 +80,8 @@ def _by_sorting(context: KernelContext, k: int) -> None:
     sort = RowSort(context, [x.shape.element_type, S32], length)
     key = RadixKey(_key_bits(context), lambda record: _key(context, record[0]))
 
-    def before(a: Record, b: Record) -> str:
-        return w.value(f"icmp ult i{key.bits} {key.of(a)}, {key.of(b)}")
+    def before(a: Record, b: Record) -> Value[Integer]:
+        return w.compare("ult", key.of(a), key.of(b))
 
     source = context.arrays[x]
     with context.iterate(list(x.shape.dimensions[:-1])) as row:
@@ -88,9 +89,7 @@ def _by_sorting(context: KernelContext, k: int) -> None:
         buffers = sort.arrays()
         with w.loop(length, stem="take") as j:
             buffers[0].store_linear(w, j, source.load(w, (*row, j)))
-            buffers[1].store_linear(
-                w, j, w.value(f"trunc i64 {j} to i32") if isinstance(j, str) else str(j)
-            )
+            buffers[1].store_linear(w, j, w.index_as(j, I32))
         sort.sort([key], before)
         buffers = sort.arrays()
         with w.loop(k, stem="give") as j:
@@ -109,11 +108,11 @@ class _SortedList:
         self.context, self.w, self.k = context, context.writer, k
         self.blocks, self.limited = blocks, limited
         self.x = context.roots[0].operands[0]
-        self.t = f"i{_key_bits(context)}"
+        self.t = Type(f"i{_key_bits(context)}")
         key_bytes = _key_bits(context) // 8
         self.keys, self.places = context.scratch(k * key_bytes), context.scratch(4 * k)
-        self.bests = context.scratch(blocks * key_bytes) if limited else ""
-        self.hole, self.limit = self.w.stack_slot("i64"), self.w.stack_slot(self.t)
+        self.bests = context.scratch(blocks * key_bytes) if limited else self.keys
+        self.hole, self.limit = self.w.variable(I64), self.w.variable(self.t)
         self.emitter: ElementalEmitter = context.emitter()
 
     def write(self) -> None:
@@ -129,59 +128,60 @@ class _SortedList:
                 self._scan(row, done, self.x.shape.dimensions[-1] - done)
             self._store_results(row)
 
-    def _loop(self, end: str | int, stem: str, start: int = 0) -> AbstractContextManager[str | int]:
+    def _loop(self, end: Word, stem: str, start: int = 0) -> AbstractContextManager[Word]:
         return self.w.loop(end, start, stem=stem, metadata=NO_VECTOR)
 
-    def _load(self, t: str, address: str) -> str:
-        return self.w.value(f"load {t}, ptr {address}")
+    def _key_at(self, at: Word) -> Value[Pointer]:
+        return self.w.address(self.keys, self.t, at)
 
-    def _key_at(self, at: str | int) -> str:
-        return self.w.value(f"getelementptr inbounds {self.t}, ptr {self.keys}, i64 {at}")
+    def _place_at(self, at: Word) -> Value[Pointer]:
+        return self.w.address(self.places, I32, at)
 
-    def _place_at(self, at: str | int) -> str:
-        return self.w.value(f"getelementptr inbounds i32, ptr {self.places}, i64 {at}")
+    def _best_at(self, number: Word) -> Value[Pointer]:
+        return self.w.address(self.bests, self.t, number)
 
-    def _best_at(self, number: str | int) -> str:
-        return self.w.value(f"getelementptr inbounds {self.t}, ptr {self.bests}, i64 {number}")
+    def _key(self, at: Word) -> Value[Integer]:
+        return self.w.load(self._key_at(at), self.t)
 
-    def _element_key(self, row: IndexTuple, at: str | int) -> str:
+    def _place(self, at: Word) -> Value[Integer]:
+        return self.w.load(self._place_at(at), I32)
+
+    def _best(self, number: Word) -> Value[Integer]:
+        return self.w.load(self._best_at(number), self.t)
+
+    def _element_key(self, row: IndexTuple, at: Word) -> Value[Integer]:
         return _key(self.context, self.emitter.element(self.x, (*row, at)))
 
-    def _insert(self, key: str, at: str | int, free: str | int) -> None:
+    def _insert(self, key: Value[Integer], at: Word, free: Word) -> None:
         """Insert a key after equal keys; position `free` of the list is unused."""
-        w, t = self.w, self.t
-        w.do(f"store i64 {free}, ptr {self.hole}")
+        w, hole = self.w, self.hole
+        hole.set(free)
 
-        def moves() -> str:
-            place = self._load("i64", self.hole)
-            inside = w.value(f"icmp sgt i64 {place}, 0")
-            left = w.value(f"select i1 {inside}, i64 {w.sub(place, 1)}, i64 {place}")
-            worse = w.value(f"icmp ult {t} {key}, {self._load(t, self._key_at(left))}")
-            return w.value(f"and i1 {inside}, {worse}")
+        def moves() -> Value[Integer]:
+            place = hole.get()
+            inside = place > 0
+            worse = w.compare("ult", key, self._key(w.choose(inside, w.sub(place, 1), place)))
+            return w.both(inside, worse)
 
-        with repeat_while(w, moves):
-            place = self._load("i64", self.hole)
+        with w.repeat_while(moves):
+            place = hole.get()
             left = w.sub(place, 1)
-            w.do(f"store {t} {self._load(t, self._key_at(left))}, ptr {self._key_at(place)}")
-            w.do(
-                f"store i32 {self._load('i32', self._place_at(left))}, ptr {self._place_at(place)}"
-            )
-            w.do(f"store i64 {left}, ptr {self.hole}")
-        place = self._load("i64", self.hole)
-        w.do(f"store {t} {key}, ptr {self._key_at(place)}")
-        index = str(at) if isinstance(at, int) else w.value(f"trunc i64 {at} to i32")
-        w.do(f"store i32 {index}, ptr {self._place_at(place)}")
+            w.store(self._key(left), self._key_at(place))
+            w.store(self._place(left), self._place_at(place))
+            hole.set(left)
+        place = hole.get()
+        w.store(key, self._key_at(place))
+        w.store(w.index_as(at, I32), self._place_at(place))
 
-    def _enters(self, key: str) -> str:
-        """Return an i1: the key is better than the list's last entry, and within the limit."""
-        last = self._load(self.t, self._key_at(self.k - 1))
-        better = self.w.value(f"icmp ult {self.t} {key}, {last}")
+    def _enters(self, key: Value[Integer]) -> Value[Integer]:
+        """Return true if the key is better than the list's last entry, and within the limit."""
+        w = self.w
+        better = w.compare("ult", key, self._key(self.k - 1))
         if not self.limited:
             return better
-        within = self.w.value(f"icmp ule {self.t} {key}, {self._load(self.t, self.limit)}")
-        return self.w.value(f"and i1 {better}, {within}")
+        return w.both(better, w.compare("ule", key, self.limit.get()))
 
-    def _best_of_block(self, row: IndexTuple, start: str | int) -> str:
+    def _best_of_block(self, row: IndexTuple, start: Word) -> Value[Integer]:
         """Return the best key of a block, by a tree of vector minimums."""
         w, array = self.w, self.context.arrays[self.x]
         element_type = self.x.shape.element_type
@@ -189,35 +189,35 @@ class _SortedList:
         lanes = min(self.context.target.vector.bits // element.bits, BLOCK)
         keys = []
         for register in range(0, BLOCK, lanes):
-            address = w.address(w.named(array.pointer, PTR), element, w.add(at, register))
+            address = w.address(array.pointer, element, w.add(at, register))
             value = w.load(address, element.of_lanes(lanes), element_type.bytes)
-            keys.append(w.named(_key(self.context, value), Type(self.t, lanes)))
+            keys.append(_key(self.context, value))
         while len(keys) > 1:
             keys = [w.per_lane("umin", a, b) for a, b in zip(keys[::2], keys[1::2], strict=True)]
         suffix = keys[0].type.suffix
-        return w.intrinsic(f"llvm.vector.reduce.umin.{suffix}", Type(self.t), *keys).name
+        return w.intrinsic(f"llvm.vector.reduce.umin.{suffix}", self.t, *keys)
 
     def _find_limit(self, row: IndexTuple) -> None:
         """Store the best key of each block; the limit is the k-th best of them.
 
         At least k elements reach the limit, one in each of k blocks.
         """
-        w, t = self.w, self.t
+        w = self.w
         with self._loop(self.blocks, "best") as number, self.emitter.scope():
             best = self._best_of_block(row, w.add(self.k, w.mul(number, BLOCK)))
-            w.do(f"store {t} {best}, ptr {self._best_at(number)}")
-        w.do(f"store {t} -1, ptr {self.limit}")
+            w.store(best, self._best_at(number))
+        self.limit.set(-1)
         with self._loop(self.k, "first") as number:
-            self._insert(self._load(t, self._best_at(number)), number, number)
+            self._insert(self._best(number), number, number)
         with self._loop(self.blocks, "next", self.k) as number:
-            self._insert_if_better(self._load(t, self._best_at(number)), number)
-        w.do(f"store {t} {self._load(t, self._key_at(self.k - 1))}, ptr {self.limit}")
+            self._insert_if_better(self._best(number), number)
+        self.limit.set(self._key(self.k - 1))
 
-    def _insert_if_better(self, key: str, at: str | int) -> None:
+    def _insert_if_better(self, key: Value[Integer], at: Word) -> None:
         with self.w.where(self._enters(key)):
             self._insert(key, at, self.k - 1)
 
-    def _scan(self, row: IndexTuple, start: str | int, count: str | int) -> None:
+    def _scan(self, row: IndexTuple, start: Word, count: Word) -> None:
         """Compare `count` elements one by one."""
         with self._loop(count, "look") as j, self.emitter.scope():
             at = self.w.add(start, j)
@@ -229,18 +229,14 @@ class _SortedList:
             return
         with self._loop(self.blocks, "block") as number, self.emitter.scope():
             start = self.w.add(self.k, self.w.mul(number, BLOCK))
-            best = (
-                self._load(self.t, self._best_at(number))
-                if self.limited
-                else self._best_of_block(row, start)
-            )
+            best = self._best(number) if self.limited else self._best_of_block(row, start)
             with self.w.where(self._enters(best)), self.emitter.scope():
                 self._scan(row, start, BLOCK)
 
     def _store_results(self, row: IndexTuple) -> None:
         w, (values, indices) = self.w, self.context.outputs
         with self._loop(self.k, "give") as j:
-            place = self._load("i32", self._place_at(j))
+            place = self._place(j)
             indices.store(w, (*row, j), place)
-            index = w.value(f"sext i32 {place} to i64")
+            index = w.convert("sext", place, "i64")
             values.store(w, (*row, j), self.context.arrays[self.x].load(w, (*row, index)))
