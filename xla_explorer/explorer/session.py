@@ -28,6 +28,7 @@ from xla_explorer.explorer.questions.bisection import BisectionResult, bisect
 from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.decisions import decisions_frame
 from xla_explorer.explorer.questions.overrides import Overrides, overrides_of
+from xla_explorer.explorer.questions.shardings import Devices
 from xla_explorer.explorer.questions.why_not import why_not
 from xla_explorer.explorer.session_code import SessionCode
 from xla_explorer.explorer.sessions.arguments import random_arguments
@@ -115,6 +116,11 @@ class Session(SessionCode):
                 none if recorded else str(self._explorer_source_().reports.no_decisions())
             )
         return frame
+
+    @property
+    def devices(self) -> Devices:
+        """What the program is on several devices: shardings and where they come from."""
+        return Devices(self.source)
 
     @question()
     def why_not(self, kind: str, *subjects: str | int | HloInstruction) -> Answer:

@@ -192,6 +192,8 @@ def smallest_mesh(shardings: Iterable[Sharding]) -> Mesh:
 
 def _borders(sharding: Sharding, order: Sequence[int]) -> set[int] | None:
     """Return the steps in an order of devices at which tile indices change; None if uneven."""
+    if sorted(sharding.devices) != list(range(len(order))):
+        return None
     places = np.argsort(order)[list(sharding.devices)].reshape(sharding.tiles)
     if sharding.subgroups == ("replicated",):
         places = np.sort(places, axis=-1)

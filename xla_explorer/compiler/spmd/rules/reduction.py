@@ -101,9 +101,11 @@ def batch_norm_inference(i: HloInstruction) -> FactorRule:
 @sharding_rule("rng-bit-generator")
 def rng_bit_generator(i: HloInstruction) -> FactorRule:
     """Return the rule: the state needs replication and passes no sharding on; the bits are free."""
-    builder = builder_of(i)
+    builder, shapes = builder_of(i), [leaf for _, leaf in i.shape.leaves()]
+    has_state, bits = len(shapes) > 1, len(shapes)
     for k, size in enumerate(i.operands[0].shape.dimensions):
-        builder.add(at(i, {0: k, 1: k}), size, NEED_REPLICATION, blocked=True)
-    for k, size in enumerate(next(s for (n, *_), s in i.shape.leaves() if n == 1).dimensions):
-        builder.add(at(i, {2: k}), size)
+        places = {0: k, 1: k} if has_state else {0: k}
+        builder.add(at(i, places), size, NEED_REPLICATION, blocked=True)
+    for k, size in enumerate(shapes[-1].dimensions):
+        builder.add(at(i, {bits: k}), size)
     return builder.build()

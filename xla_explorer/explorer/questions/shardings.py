@@ -1,0 +1,128 @@
+"""Tables and answers about propagated shardings, for sessions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.compiler.spmd.propagation.report import ShardingReport, sharding_report
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.keywords import explains_methods
+from xla_explorer.foundation.suggestions import nearest
+from xla_explorer.hlo.module import HloModule
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@explains_methods
+class Devices:
+    """A program on several devices: how its values are sharded, and why.
+
+    The shardings are propagated from the annotations of the program as given, Shardy's way.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> session = xe.compile('''HloModule m, num_partitions=2
+    ... ENTRY main {
+    ...   x = f32[8] parameter(0), sharding={devices=[2]<=[2]}
+    ...   ROOT y = f32[8] negate(x)
+    ... }''')
+    >>> list(session.devices.shardings["tiles"])
+    ['{devices=[2]<=[2]}', '{devices=[2]<=[2]}']
+    """
+
+    def __init__(self, module: HloModule) -> None:
+        self._module = module
+
+    @property
+    def shardings(self) -> pandas.DataFrame:
+        """One row per value: its sharding as axes and tiles, local shape, bytes and origin."""
+        return shardings_frame(self._module)
+
+    def why_sharded(
+        self, value: str, dimension: int | None = None, *, axis: str | None = None
+    ) -> list[str]:
+        """Return the steps that split a value, back to the user's annotation.
+
+        Parameters
+        ----------
+        value : str
+            The name of an instruction of the program as given.
+        dimension : int
+            Only this dimension.
+        axis : str
+            Return why the value is not split along this axis of the mesh.
+
+        Raises
+        ------
+        XlaExplorerError
+            No value of this name has a sharding; with near names.
+        """
+        return why_sharded(self._module, value, dimension, axis)
+
+    def __repr__(self) -> str:
+        report = sharding_report(self._module)
+        return f"{len(report.rows)} values with shardings over {report.graph.mesh}"
+
+
+def shardings_frame(module: HloModule) -> pandas.DataFrame:
+    """Return a row for each value whose sharding is known: axes, tiles, parts and origins."""
+    import pandas
+
+    report = sharding_report(module)
+    rows: list[dict[str, Any]] = [
+        {
+            "value": row.name,
+            "sharding": str(row.sharding),
+            "tiles": row.tiles,
+            "shape": row.dimensions,
+            "local shape": row.local_dimensions,
+            "bytes a device": row.local_bytes,
+            "replicas": row.replicas,
+            "from": ", ".join([f"{axis}: {origin}" for axis, origin in row.origins.items()]),
+        }
+        for row in report.rows
+    ]
+    columns = [
+        "value",
+        "sharding",
+        "tiles",
+        "shape",
+        "local shape",
+        "bytes a device",
+        "replicas",
+        "from",
+    ]
+    frame = pandas.DataFrame(rows, columns=columns)
+    if not rows:
+        frame.attrs["note"] = "no value of the program states a sharding"
+    return frame
+
+
+def why_sharded(
+    module: HloModule, name: str, dimension: int | None = None, axis: str | None = None
+) -> list[str]:
+    """Return why a value is split along its axes, or why it is not split along `axis`.
+
+    XlaExplorerError for an unknown value; with near names.
+    """
+    report = sharding_report(module)
+    wanted = name.lstrip("%")
+    _require(report, wanted)
+    if axis is None:
+        found = report.why(wanted, dimension)
+        return found or [f"%{wanted} is not split: every device has all of it"]
+    found = report.why_not(wanted, axis)
+    split = [one for one in report.why(wanted, dimension) if f" along {axis}" in one]
+    return split or found or [f"no operation that reads or makes %{wanted} has {axis} there"]
+
+
+def _require(report: ShardingReport, name: str) -> None:
+    names = [row.name for row in report.rows]
+    if name not in names:
+        near = nearest(name, names, 3)
+        raise XlaExplorerError(
+            f"no value %{name} has a sharding" + (f"; near: {', '.join(near)}" if near else ""),
+            "session.devices.shardings lists the values with their shardings",
+        )
