@@ -105,7 +105,7 @@ def kernels_ir(text: str, kind: str, in_place: bool = False) -> str:
             "}",
             "",
         ]
-        declarations.update(dict.fromkeys(kernel.declarations))
+        declarations.update(dict.fromkeys([d.text for d in kernel.declarations]))
         math.update(dict.fromkeys(kernel.math))
         constants.update(dict.fromkeys([g.text for g in kernel.globals]))
     library = vector_math_module(tuple(math)).splitlines() if math else []

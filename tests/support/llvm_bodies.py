@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from xla_explorer.compiler.codegen.ir.llvm_text import body_lines
-from xla_explorer.compiler.codegen.ir.records import Body, Label, RawLine
+from xla_explorer.compiler.codegen.ir.records import Body, Instruction, Label, Line
 
 
-def body_of(text: str, *origins: int | None) -> Body:
-    """Return a body: indented lines are operations, the others labels.
-
-    origins: of the lines; by default of no instruction.
-    """
+def body_of(text: str) -> Body:
+    """Return a body that prints as a text; its operations have nothing else."""
     lines = text.strip("\n").split("\n")
-    return Body(
-        [
-            RawLine(line.strip(), origin) if line.startswith("  ") else Label(line[:-1], origin)
-            for line, origin in zip(lines, origins or (None,) * len(lines), strict=True)
-        ]
-    )
+    body = Body(map(_record, lines))
+    body.printed = lines
+    return body
+
+
+def _record(line: str) -> Line:
+    return Instruction(None, line, (), "", None) if line[0] == " " else Label(line[:-1], None)
 
 
 def text_of_body(body: Body) -> str:

@@ -16,15 +16,15 @@ from xla_explorer.backends.llvm.module_partition import (
 )
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.object_cache import ObjectCache
-from xla_explorer.compiler.codegen.ir.definitions import AttributeGroup, Global
+from xla_explorer.compiler.codegen.ir.definitions import AttributeGroup, Declaration, Global
 from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction, LlvmModule
 from xla_explorer.compiler.codegen.ir.llvm_text import module_text
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 
 TABLE = Global("table", "[4 x float]", "[float 1.0, float 2.0, float 3.0, float 4.0]", 64)
 OTHER_TABLE = Global("other_table", "[1 x float]", "[float 5.0]", 4)
-FMA = "declare float @llvm.fma.f32(float, float, float)"
-COS = "declare double @cos(double) #0"
+FMA = Declaration("llvm.fma.f32", "float", ("float",) * 3)
+COS = Declaration("cos", "double", ("double",))
 GROUPS = (
     AttributeGroup(0, "nounwind"),
     AttributeGroup(1, 'nounwind "prefer-vector-width"="256"'),

@@ -41,7 +41,7 @@ def cpu_module(kernels):
     """LLVM IR with a function per named kernel."""
     lines, declarations, math, constants = [], {}, {}, {}
     for name, kernel in kernels:
-        declarations.update(dict.fromkeys(kernel.declarations))
+        declarations.update(dict.fromkeys([d.text for d in kernel.declarations]))
         math.update(dict.fromkeys(kernel.math))
         constants.update(dict.fromkeys([g.text for g in kernel.globals]))
         pointers = ", ".join([f"ptr %a{k}" for k in range(kernel.parameters)])

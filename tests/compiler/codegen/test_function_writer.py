@@ -18,7 +18,7 @@ from xla_explorer.compiler.codegen.ir.marks import (
 )
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 from xla_explorer.compiler.codegen.ir.records import Label
-from xla_explorer.compiler.codegen.ir.types import F32, I32, I64
+from xla_explorer.compiler.codegen.ir.types import F32, I32, I64, PTR
 
 
 def loop_ends(w: FunctionWriter) -> list[str]:
@@ -126,10 +126,13 @@ def test_each_line_has_a_record_stack_slots_first():
 
 def test_routines_are_declared_by_name():
     w = FunctionWriter()
-    w.declare_routine("dpotrf_", "ptr, i64")
-    w.declare("declare float @llvm.fabs.f32(float)")
+    w.call_routine("dpotrf_", w.named("%a", PTR), w.number(3, I64))
+    w.absolute(w.named("%x", F32))
     assert list(w.routines) == ["dpotrf_"]
-    assert "declare void @dpotrf_(ptr, i64)" in w.declarations
+    assert [d.text for d in w.declarations] == [
+        "declare void @dpotrf_(ptr, i64)",
+        "declare float @llvm.fabs.f32(float)",
+    ]
 
 
 def test_the_optimization_level_follows_from_the_loops():

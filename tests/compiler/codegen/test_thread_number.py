@@ -22,7 +22,7 @@ def written(triple: str) -> str:
     name = thread_number(writer, replace(AMDGPU, triple=triple))
     lines = writer.lines()
     assert any(line.lstrip().startswith(f"{name} =") for line in lines)
-    return "\n".join([*writer.declarations, *lines])
+    return "\n".join([*[d.text for d in writer.declarations], *lines])
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol
 
 from xla_explorer.compiler.codegen.ir.builder import literal
+from xla_explorer.compiler.codegen.ir.definitions import Declaration
 from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
 from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction
 from xla_explorer.compiler.codegen.ir.records import Instruction, Line
@@ -209,7 +210,7 @@ class RecordHolder(Protocol):
         """The records, in order."""
 
     @property
-    def declarations(self) -> dict[str, None]:
+    def declarations(self) -> dict[Declaration, None]:
         """Declarations of called intrinsics."""
 
 
@@ -275,7 +276,7 @@ def write_divisions(b: RecordHolder, level: str) -> bool:
             )
         else:
             changed = record._replace(op="call", detail=f"{F32} @{intrinsic}")
-            b.declarations[f"declare {F32} @{intrinsic}({F32}, {F32})"] = None
+            b.declarations[Declaration(intrinsic, F32.text, (F32.text, F32.text))] = None
         b.records[number] = changed
     return found
 

@@ -145,8 +145,8 @@ def write_kernels(kernels: Sequence[GpuKernel], dialect: KernelDialect = PTX_KER
     functions += [_called(k) for k in called]
     codes = [k.kernel for k in (*kernels, *called)]
     math = dialect.functions(tuple(dict.fromkeys([name for code in codes for name in code.math])))
-    declared = [line for code in codes for line in code.declarations]
-    declared += [line for function in math for line in function.declarations]
+    declared = [d for code in codes for d in code.declarations]
+    declared += [d for function in math for d in function.declarations]
     return LlvmModule(
         (*functions, *math),
         SOURCE,

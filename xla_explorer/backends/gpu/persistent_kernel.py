@@ -16,6 +16,7 @@ from xla_explorer.backends.gpu.kernel_module import CALLED_EMITTERS, function_in
 from xla_explorer.backends.gpu.thunk import Thunk
 from xla_explorer.compiler.buffers import BufferSlice
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.definitions import Declaration
 from xla_explorer.compiler.codegen.ir.records import Access, Phi
 from xla_explorer.compiler.codegen.ir.types import I1, I8, I32, I64, Type
 from xla_explorer.compiler.codegen.ir.values import Pointer, Value
@@ -28,7 +29,7 @@ _MOST_STEPS = 64
 _MOST_THREADS = 512  # each has 128 registers, which many kernels in one need
 _COPIED_AT_ONCE = 8  # elements of a thread
 _THREAD, _BARRIER = "llvm.nvvm.read.ptx.sreg.tid.x", "llvm.nvvm.barrier0"
-_DECLARED = (f"i32 @{_THREAD}()", f"void @{_BARRIER}()")
+_DECLARED = (Declaration(_THREAD, "i32"), Declaration(_BARRIER))
 _GLOBAL = Type("ptr", space=1)
 
 
@@ -129,9 +130,8 @@ class _Writer:
 
     def kernel(self) -> Kernel:
         """Return the finished kernel."""
-        count, declarations = len(self.places), tuple([f"declare {x}" for x in _DECLARED])
-        body = self.w.body(self.w.origin)
-        return Kernel(body, count, tuple(range(count)), declarations, (), (), self.block)
+        count, body = len(self.places), self.w.body(self.w.origin)
+        return Kernel(body, count, tuple(range(count)), _DECLARED, (), (), self.block)
 
     def write(self, condition: Sequence[Thunk], body: Sequence[Thunk], trips: int | None) -> None:
         """Write the loop.

@@ -194,23 +194,14 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder):
         lanes = ", ".join([f"{t} {literal(t, number)}" for number in numbers])
         return self.named(f"<{lanes}>", t.of_lanes(len(numbers)))
 
-    def declare(self, declaration: str) -> None:
-        """Record an external declaration, such as `declare float @llvm.fabs.f32(float)`."""
-        self.declarations[declaration] = None
-
-    def declare_routine(self, name: str, parameters: str) -> None:
-        """Declare a function without result, whose address the backend supplies."""
-        self.declare(f"declare void @{name}({parameters})")
-        self.routines[name] = None
-
     def call_routine(self, name: str, *operands: Value) -> None:
         """Call a function without result, whose address the backend supplies."""
-        self.declare_routine(name, ", ".join([o.type.text for o in operands]))
-        self.call(name, *operands)
+        self.routines[name] = None
+        self.call_effect(name, *operands)
 
     def call_effect(self, name: str, *operands: Value) -> None:
-        """Call an intrinsic with side effects and without result."""
-        self.declare(f"declare void @{name}({', '.join([o.type.text for o in operands])})")
+        """Declare and call a function with side effects and without result."""
+        self.declare(name, None, *[o.type for o in operands])
         self.call(name, *operands)
 
     # -- memory that threads share, without an order of other accesses -----------------------------

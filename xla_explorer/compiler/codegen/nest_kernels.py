@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from xla_explorer.compiler.codegen.ir.definitions import Declaration
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 from xla_explorer.compiler.codegen.ir.records import Body, Label, Return, has_loop
 from xla_explorer.compiler.codegen.lowering.body import body_in_blocks
@@ -58,7 +59,7 @@ class NestCode(NamedTuple):
 
     schedule: Schedule
     body: Body
-    declarations: tuple[str, ...]
+    declarations: tuple[Declaration, ...]
     tasks: int
     optimization_level: OptimizationLevel
     scratch_bytes: int = 0

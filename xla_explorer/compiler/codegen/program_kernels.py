@@ -11,7 +11,7 @@ from xla_explorer.compiler.codegen.dispatch import (
     write_kernel,
     write_overlapping_kernel,
 )
-from xla_explorer.compiler.codegen.ir.definitions import Definition
+from xla_explorer.compiler.codegen.ir.definitions import Declaration, Definition
 from xla_explorer.compiler.codegen.ir.llvm_module import (
     ALWAYS_INLINE,
     LlvmFunction,
@@ -370,11 +370,9 @@ class ProgramKernels:
 
     # -- the functions -----------------------------------------------------------------------------
     @property
-    def declarations(self) -> dict[str, None]:
+    def declarations(self) -> dict[Declaration, None]:
         """Declarations of the functions that the kernels call."""
-        return dict.fromkeys(
-            [line for kernel in self._kernels for line in kernel.made.declarations]
-        )
+        return dict.fromkeys([d for kernel in self._kernels for d in kernel.made.declarations])
 
     @property
     def routines(self) -> dict[str, None]:
@@ -423,7 +421,7 @@ def _module_of(kernels: Sequence[_NamedKernel]) -> LlvmModule:
         tuple([kernel.definition("hidden") for kernel in kernels]),
         globals=tuple(dict.fromkeys([g for kernel in kernels for g in kernel.made.globals])),
         declarations=tuple(
-            dict.fromkeys([line for kernel in kernels for line in kernel.made.declarations])
+            dict.fromkeys([d for kernel in kernels for d in kernel.made.declarations])
         ),
         is_whole=any(kernel.made.has_variables for kernel in kernels),
     )

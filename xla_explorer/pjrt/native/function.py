@@ -87,9 +87,8 @@ class NativeFunction:
 
     def copy(self, target: Value, source: Value, size: Value) -> None:
         """Emit a memcpy."""
-        self.writer.declare("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
         false = self.writer.number(0, I1)
-        self.do("llvm.memcpy.p0.p0.i64", target, source, size, false)
+        self.writer.call_effect("llvm.memcpy.p0.p0.i64", target, source, size, false)
 
     def atomic(self, operation: str, address: Value, value: Value | int) -> Value:
         """Emit an atomic `add`, `sub` or `xchg`, and return the old value."""
@@ -197,4 +196,4 @@ def module_text(functions: Sequence[NativeFunction], header: str) -> str:
     """Return a module: the header (globals and external declarations), then the functions."""
     declarations = dict.fromkeys([d for f in functions for d in f.writer.declarations])
     definitions = [function_text(f.definition()) for f in functions]
-    return "\n".join([header, *declarations, *definitions])
+    return "\n".join([header, *[d.text for d in declarations], *definitions])

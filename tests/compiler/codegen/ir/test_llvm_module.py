@@ -10,7 +10,7 @@ import pytest
 import xla_explorer as xe
 from tests.support.llvm_bodies import text_of_body
 from xla_explorer.backends.llvm.debug_lines import with_debug_lines
-from xla_explorer.compiler.codegen.ir.definitions import AttributeGroup, Global
+from xla_explorer.compiler.codegen.ir.definitions import AttributeGroup, Declaration, Global
 from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
 from xla_explorer.compiler.codegen.ir.llvm_module import (
     LlvmFunction,
@@ -75,7 +75,7 @@ def test_functions_state_all_that_their_bodies_name(options: dict[str, object]) 
     for function in module.functions:
         stated = {
             name
-            for line in (*[g.text for g in function.globals], *function.declarations)
+            for line in [x.text for x in (*function.globals, *function.declarations)]
             for name in _NAMED.findall(line)[:1]
         }
         named = set(_NAMED.findall(text_of_body(function.body)))
@@ -102,7 +102,7 @@ def test_sections_are_printed_in_order() -> None:
         "cpu",
         (Global("c", "i8", "0", 1),),
         (_function("g", optimization_level=OptimizationLevel.FINAL),),
-        ("declare void @h()",),
+        (Declaration("h"),),
         (AttributeGroup(0, "nounwind"),),
         support=("; last",),
     )

@@ -172,7 +172,7 @@ def _run(b, *arguments):
             *[line for line, _ in body.lines()],
             "  ret void",
             "}",
-            *body.declarations,
+            *[d.text for d in body.declarations],
             "",
         ]
     )

@@ -62,7 +62,7 @@ def test_lanes_equal_scalars(t):
     library_text = vector_math_module(
         [vector_math_function(opcode, t.suffix).name for opcode in OPCODES]
     )
-    declared = [line for line in declarations if line not in library_text]
+    declared = [d.text for d in declarations if d.text not in library_text]
     compiled = optimize_and_emit("\n".join([*texts, library_text, *declared, ""]), preset="none")
     library = NativeLibrary(compiled.objects, exports=names)
     rng = np.random.default_rng(0)

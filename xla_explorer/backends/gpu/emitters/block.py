@@ -91,7 +91,7 @@ class BlockOfThreads:
 
     def barrier(self) -> None:
         """Synchronise all threads of the block and make their writes visible."""
-        self.w.declarations["declare void @llvm.nvvm.barrier0()"] = None
+        self.w.declare("llvm.nvvm.barrier0")
         self.w.effect("call", (), "void @llvm.nvvm.barrier0")
 
     def _each_moved(
@@ -129,7 +129,7 @@ class BlockOfThreads:
     def _shuffle(self, value: Value, mode: str, lane: object, clamp: int) -> Value:
         arguments = [self.w.named(x, I32) for x in (-1, value, lane, clamp)]
         name = f"llvm.nvvm.shfl.sync.{mode}.i32"
-        self.w.declarations[f"declare i32 @{name}(i32, i32, i32, i32)"] = None
+        self.w.declare(name, I32, I32, I32, I32, I32)
         return self.w.emit_here("call", I32, tuple(arguments), f"i32 @{name}")
 
     def combine_lanes(self, values: list[Scalar], lanes: int, combine: Combine) -> list[Scalar]:

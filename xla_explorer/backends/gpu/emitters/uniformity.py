@@ -69,28 +69,22 @@ class UniformityAnalysis:
         self._known: dict[str, Lanes | None] = {}
         self._depth = 0
 
-    def distinct(self, value: object) -> float | None:
-        """Return the distinct values in a warp on average, None if unknown.
-
-        value: a value or its name.
-        """
+    def distinct(self, value: Value) -> float | None:
+        """Return the distinct values in a warp on average, None if unknown."""
         values = self._value(value)
         if values is None:
             return None
         ordered = np.sort(values, axis=1)
         return float(1 + np.count_nonzero(ordered[:, 1:] != ordered[:, :-1], axis=1).mean())
 
-    def _value(self, value: object) -> Lanes | None:
-        name = str(value)
-        if not name.startswith("%"):
-            return self._same + (
-                int(name) if name.lstrip("-").isdigit() else {"true": 1}.get(name, 0)
-            )
+    def _value(self, value: Value) -> Lanes | None:
+        name = value.name
+        if value.is_constant:
+            return self._same + (value.number or 0)
         if name not in self._known:
             definition = self._definitions.get(name)
-            # Parameters and a thread's variables are uniform; names without a record are unknown.
-            if definition is None:
-                return self._same if name.startswith(("%a", "%slot")) else None
+            if definition is None:  # parameters and globals are uniform
+                return self._same if name.startswith(("%a", "@")) else None
             self._known[name] = self._same  # for values that a loop carries to itself
             self._depth += 1
             self._known[name] = self._computed(definition) if self._depth < _DEEPEST else None
@@ -112,11 +106,9 @@ class UniformityAnalysis:
             return self._value(operands[0])
         if op == "getelementptr":
             pointer, at = operands
-            return (
-                self._both(np.add, pointer, at) if pointer.name.startswith("%") else self._value(at)
-            )
+            return self._both(np.add, pointer, at)
         # Any other result, such as a load, is uniform if all operands are; its value is unknown.
-        return self._uniform([o for o in operands if o.name.startswith("%")])
+        return self._uniform(operands)
 
     def _both(
         self, function: Callable[[Any, Any], Any], a: Value, b: Value, divides: bool = False

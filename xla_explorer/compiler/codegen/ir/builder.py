@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.compiler.codegen.ir.definitions import Declaration
 from xla_explorer.compiler.codegen.ir.records import Access, Detail
 from xla_explorer.compiler.codegen.ir.types import I1, I64, Type
 from xla_explorer.compiler.codegen.ir.values import Float, Integer, Pointer, Value
@@ -105,7 +106,7 @@ class Builder:
         self.contracts = _CONTRACTS.get()
         self.float_flags = "contract"
         self.origin: int | None = None
-        self.declarations: dict[str, None] = {}
+        self.declarations: dict[Declaration, None] = {}
 
     @property
     def float_flags(self) -> str:
@@ -279,11 +280,14 @@ class Builder:
         return self.convert("bitcast", a, _FLOAT_OF_INTEGER[a.type.scalar])
 
     # -- functions ---------------------------------------------------------------------------------
+    def declare(self, name: str, result: Type | None = None, *parameters: Type) -> None:
+        """Declare a function that another module defines. result: None for void."""
+        types = tuple([t.text for t in parameters])
+        self.declarations[Declaration(name, result.text if result else "void", types)] = None
+
     def intrinsic(self, name: str, result: Type, *operands: Value, flags: str = "") -> Value:
         """Emit a call of an LLVM intrinsic without side effects, by its full name."""
-        self.declarations[
-            f"declare {result.text} @{name}({', '.join([o.type.text for o in operands])})"
-        ] = None
+        self.declare(name, result, *[o.type for o in operands])
         return self.emit(
             "call",
             result,

@@ -1,4 +1,4 @@
-"""Definitions of a module besides its functions: globals, metadata, groups of attributes."""
+"""What a module states besides its functions: globals, declarations, metadata, attributes."""
 
 from __future__ import annotations
 
@@ -42,6 +42,25 @@ class Global(NamedTuple):
 def constant_bytes(name: str, data: bytes, alignment: int, space: int = 0) -> Global:
     """Return a private constant."""
     return Global(name, f"[{len(data)} x i8]", data, alignment, space=space)
+
+
+class Declaration(NamedTuple):
+    """A function that LLVM, a library or the backend defines.
+
+    result, parameters: types as LLVM spells them. convention: of its calls; empty for that of C.
+    """
+
+    name: str
+    result: str = "void"
+    parameters: tuple[str, ...] = ()
+    convention: str = ""
+
+    @property
+    def text(self) -> str:
+        """The declaration as LLVM IR."""
+        convention = f"{self.convention} " if self.convention else ""
+        parameters = ", ".join(self.parameters)
+        return f"declare {convention}{self.result} @{self.name}({parameters})"
 
 
 class Metadata(NamedTuple):

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.ir.definitions import (
     EMPTY_NODE,
     AttributeGroup,
+    Declaration,
     Definition,
     Metadata,
 )
@@ -43,7 +44,7 @@ class LlvmFunction(NamedTuple):
     attributes: tuple[str, ...] = ("nounwind",)
     optimization_level: OptimizationLevel = OptimizationLevel.DEFAULT
     globals: tuple[Definition, ...] = ()
-    declarations: tuple[str, ...] = ()
+    declarations: tuple[Declaration, ...] = ()
     callees: tuple[str, ...] = ()
     has_loop: bool = False
     scope: int = 0
@@ -72,7 +73,7 @@ class LlvmModule:
     triple: str = ""
     globals: tuple[Definition, ...] = ()
     elsewhere: tuple[LlvmFunction, ...] = ()
-    declarations: tuple[str, ...] = ()
+    declarations: tuple[Declaration, ...] = ()
     attribute_groups: tuple[AttributeGroup, ...] | None = None
     metadata: tuple[Metadata, ...] = (EMPTY_NODE,)
     support: tuple[str, ...] = ()

@@ -16,7 +16,6 @@ from xla_explorer.compiler.codegen.ir.records import (
     Line,
     Loop,
     Phi,
-    RawLine,
     Record,
     Return,
     Switch,
@@ -178,7 +177,6 @@ _LINES: dict[type[Line], Callable[[Any], str]] = {
     Branch: _branch,
     Switch: _switch,
     Return: lambda r: "ret void" if r.value is None else f"ret {_typed((r.value,))}",
-    RawLine: lambda r: r.text,
 }
 
 
@@ -329,7 +327,7 @@ def _head(module: LlvmModule) -> list[str]:
 def module_lines(module: LlvmModule) -> list[str]:
     """Return the lines of a module."""
     groups = [group.text for group in module.attribute_groups or ()]
-    declarations = [*map(_declaration, module.elsewhere), *module.declarations]
+    declarations = [*map(_declaration, module.elsewhere), *[d.text for d in module.declarations]]
     return [
         *_head(module),
         *[line for function in module.functions for line in _function_lines(function)],

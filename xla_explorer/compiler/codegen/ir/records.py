@@ -94,13 +94,6 @@ class Return(NamedTuple):
     origin: int | None
 
 
-class RawLine(NamedTuple):
-    """An operation as text, without its indentation."""
-
-    text: str
-    origin: int | None
-
-
 class Loop:
     """A loop over an i64 index from start to end by step, with at least one iteration.
 
@@ -133,7 +126,7 @@ class If:
 
 
 Record = Instruction | Loop | If
-Line = Instruction | Phi | Label | Jump | Branch | Switch | Return | RawLine
+Line = Instruction | Phi | Label | Jump | Branch | Switch | Return
 
 
 class Body:

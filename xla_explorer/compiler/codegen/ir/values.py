@@ -61,6 +61,14 @@ class Value(Generic[K]):
         """True for a constant, not for an instruction, a parameter or a global."""
         return self.name[0] not in "%@"
 
+    @property
+    def number(self) -> int | None:
+        """The integer of a constant, such as `literal` wrote; None for any other value."""
+        try:
+            return int(self.name)
+        except ValueError:
+            return {"true": 1, "false": 0}.get(self.name)
+
     # -- arithmetic --------------------------------------------------------------------------------
     def __add__(self, other: Value[K] | float) -> Value[K]:
         return self.builder.arithmetic("add", self, other)

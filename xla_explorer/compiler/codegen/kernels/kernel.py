@@ -11,7 +11,12 @@ from xla_explorer.compiler.codegen.elemental import ElementalEmitter
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.ir.definitions import Definition, Global, constant_bytes
+from xla_explorer.compiler.codegen.ir.definitions import (
+    Declaration,
+    Definition,
+    Global,
+    constant_bytes,
+)
 from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.ir.marks import metadata_definitions
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
@@ -50,7 +55,7 @@ class Kernel(NamedTuple):
     body: Body
     parameters: int
     slots: tuple[int, ...]
-    declarations: tuple[str, ...]
+    declarations: tuple[Declaration, ...]
     math: tuple[str, ...]
     globals: tuple[Definition, ...]
     threads: int

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.ir.builder import Builder
+from xla_explorer.compiler.codegen.ir.definitions import Declaration
 from xla_explorer.compiler.codegen.ir.types import I8, I16, I32, I64, Type
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.target import Target
@@ -109,7 +110,8 @@ def _nvidia(w: FunctionWriter, target: Target) -> Value[Integer]:
 
 @numbers_threads("spirv64")
 def _opencl(w: FunctionWriter, target: Target) -> Value[Integer]:
-    w.declare("declare spir_func i64 @_Z13get_global_idj(i32)")
+    declared = Declaration("_Z13get_global_idj", "i64", ("i32",), "spir_func")
+    w.declarations[declared] = None
     return w.emit("call", I64, (w.number(0, I32),), "spir_func i64 @_Z13get_global_idj")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from xla_explorer.compiler.codegen.ir.definitions import Declaration
 from xla_explorer.compiler.codegen.ir.llvm_text import Lines, flattened, record_line
 from xla_explorer.compiler.codegen.ir.records import Instruction, Line
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
@@ -19,7 +20,7 @@ class KernelBody:
     """
 
     records: list[Line]
-    declarations: dict[str, None] = field(default_factory=dict)
+    declarations: dict[Declaration, None] = field(default_factory=dict)
 
     def math_functions(self) -> tuple[str, ...]:
         """Return the names of the mathematical functions that the body calls."""

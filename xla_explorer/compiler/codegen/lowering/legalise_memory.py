@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xla_explorer.compiler.codegen.ir.records import Instruction
-from xla_explorer.compiler.codegen.ir.types import Type
+from xla_explorer.compiler.codegen.ir.types import I32, PTR, Type
 from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.lowering.features import CodeFeatures
 from xla_explorer.compiler.codegen.lowering.record_step import RecordStep, RewriteBuilder
@@ -19,7 +19,7 @@ def _load(b: RewriteBuilder, i: Instruction, features: CodeFeatures) -> Value:
     (pointer, mask, alignment), t = i.operands, i.result.type
     moved = _moved(t)
     name = f"llvm.masked.load.{moved.suffix}.p0"
-    b.declarations[f"declare {moved} @{name}(ptr, i32, {mask.type}, {moved})"] = None
+    b.declare(name, moved, PTR, I32, mask.type, moved)
     loaded = b.emit_here(
         "call", moved, (pointer, alignment, mask, b.number(0, moved)), f"{moved} @{name}"
     )
@@ -32,7 +32,7 @@ def _store(b: RewriteBuilder, i: Instruction, features: CodeFeatures) -> None:
     if moved.scalar != value.type.scalar:
         value = b.convert("bitcast", value, moved.scalar)
     name = f"llvm.masked.store.{moved.suffix}.p0"
-    b.declarations[f"declare void @{name}({moved}, ptr, i32, {mask.type})"] = None
+    b.declare(name, None, moved, PTR, I32, mask.type)
     b.effect("call", (value, pointer, alignment, mask), f"void @{name}")
 
 

@@ -107,7 +107,10 @@ class LoweredNest:
         arrays = [f"ptr noalias %a{k}" for k in range(len(self.nest.arrays))]
         scratch = ["ptr noalias %scratch"] if self.scratch_bytes else []
         head = f"define void @kernel({', '.join([*arrays, *scratch, 'i64 %task'])}) {{"
-        definitions = [*body.declarations, *[node.text for node in metadata_of(self.nest)]]
+        definitions = [
+            *[d.text for d in body.declarations],
+            *[node.text for node in metadata_of(self.nest)],
+        ]
         lines = [line for line, _ in body.lines()]
         return "\n".join([head, "entry:", *lines, "  ret void", "}", *definitions, ""])
 
@@ -173,7 +176,7 @@ class Lowering(AccessLowering):
         if any(
             a.streamed for a in self.nest.arrays
         ):  # the stores must be visible when another thread sees that this task is done
-            self.b.declarations["declare void @llvm.x86.sse.sfence()"] = None
+            self.b.declare("llvm.x86.sse.sfence")
             self.b.effect("call", (), "void @llvm.x86.sse.sfence")
 
     def first_of_second_phase(self, body: Body) -> int:
@@ -239,7 +242,7 @@ class Lowering(AccessLowering):
     def prefetch(self, s: Load) -> None:
         """Write the prefetch of a cache line for reading."""
         array = self.arrays[s.array]
-        self.b.declarations["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] = None
+        self.b.declare("llvm.prefetch.p0", None, PTR, I32, I32, I32)
         for point in points([a for a in self.unrolled if a in self.depends[s.id]]):
             address = self.address(array, linearize(s.place, array.shape.strides), point)
             self.b.effect(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
+from xla_explorer.compiler.codegen.ir.definitions import Declaration
 from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
 from xla_explorer.compiler.codegen.ir.llvm_module import ALWAYS_INLINE, LlvmFunction
 from xla_explorer.compiler.codegen.ir.llvm_text import function_text
@@ -48,7 +49,7 @@ class VectorMathFunction:
         return self.definition.callees
 
     @property
-    def declarations(self) -> tuple[str, ...]:
+    def declarations(self) -> tuple[Declaration, ...]:
         """Declarations of its LLVM intrinsics."""
         return self.definition.declarations
 
