@@ -8,6 +8,11 @@ from dataclasses import dataclass, field
 
 from xla_explorer.compiler.spmd.partitioning.choices import Alternative, PartitionChoice
 from xla_explorer.compiler.spmd.partitioning.device_axes import DeviceAxes, Tiling
+from xla_explorer.compiler.spmd.partitioning.recomputation import (
+    MOST_STEPS,
+    cheaper,
+    operand_tilings,
+)
 from xla_explorer.compiler.spmd.partitioning.reshard_plan import (
     ReshardPath,
     path_for,
@@ -80,6 +85,9 @@ class Partitioner:
         self.w = Writer(target, run.state)
         self.values: dict[HloInstruction, Value] = {}
         self._versions: dict[tuple[int, tuple[int, ...], Tiling], list[ShardedValue]] = {}
+        self._producers: dict[tuple[int, tuple[int, ...], Tiling], HloInstruction] = {}
+        self._costs: dict[tuple[object, Tiling], float] = {}
+        self.forced = 0
         self.subject: HloInstruction | None = None
 
     @property
@@ -91,11 +99,14 @@ class Partitioner:
     def visit(self, i: HloInstruction) -> None:
         """Partition one instruction."""
         self.subject, self.w.metadata = i, i.metadata
+        self._costs.clear()
         handler = HANDLERS.get(i.opcode.name, HANDLERS["*"])
         value = handler(self, i)
         if not self.cheapest and isinstance(value, ShardedValue):
             value = self.to(value, self.wanted(i))
         self.values[i] = value
+        if isinstance(value, ShardedValue):
+            self._producers.setdefault(_key(value), i)
 
     def value(self, i: HloInstruction) -> ShardedValue:
         """Return the value of an array."""
@@ -153,7 +164,49 @@ class Partitioner:
 
     def cost(self, value: ShardedValue, tiling: Tiling) -> float:
         """Return the bytes that a device sends to bring a value to a tiling."""
-        return self._best(value, tiling)[1].sent
+        sent = self._best(value, tiling)[1].sent
+        return min(sent, self._recomputed_cost(value, tiling, sent, 0)) if sent else 0.0
+
+    def _recomputed_cost(
+        self, value: ShardedValue, tiling: Tiling, most: float, depth: int
+    ) -> float:
+        """Return the bytes if the value is computed again; infinity if it is not cheap."""
+        i = self._producers.get(_key(value))
+        if i is None or not self.cheapest or depth >= MOST_STEPS:
+            return math.inf
+        if tiling.manual != value.tiling.manual:
+            return math.inf
+        if self.axes.tiles(tiling.used) < self.axes.tiles(value.tiling.used):
+            return math.inf
+        key = (_key(value), tiling)
+        if key not in self._costs:
+            self._costs[key] = math.inf
+
+            def costs(k: int, needed: Tiling) -> float:
+                operand = self.value(i.operands[k])
+                sent = self._best(operand, needed)[1].sent
+                if not sent:
+                    return 0.0
+                return min(sent, self._recomputed_cost(operand, needed, sent, depth + 1))
+
+            self._costs[key] = cheaper(operand_tilings(self.axes, i, tiling), costs, most)
+        return self._costs[key]
+
+    def _recompute(self, value: ShardedValue, tiling: Tiling) -> ShardedValue:
+        """Compute a value again in another tiling."""
+        i = self._producers[_key(value)]
+        given, kept = self.run.annotations.given, self.run.annotations.given.get(i)
+        subject, metadata = self.subject, self.w.metadata
+        given[i], self.subject, self.w.metadata = tiling, i, i.metadata
+        self.forced += 1
+        made = HANDLERS[i.opcode.name](self, i)
+        self.forced -= 1
+        self.subject, self.w.metadata = subject, metadata
+        del given[i]
+        if kept is not None:
+            given[i] = kept
+        assert isinstance(made, ShardedValue)
+        return made
 
     def path(self, shape: Shape, source: Tiling, target: Tiling) -> ReshardPath:
         """Return the path by which an array of some shape would be brought to a tiling."""
@@ -173,8 +226,16 @@ class Partitioner:
         version, path = self._best(value, tiling)
         if not path.moves:
             return version
+        if path.sent and self._recomputed_cost(value, tiling, path.sent, 0) < path.sent:
+            again = self._recompute(value, tiling)
+            if again.tiling == tiling:
+                self._producers.setdefault(_key(again), self._producers[_key(value)])
+                return self._known(value, again)
         self._record(value, version, tiling, path)
-        made = written(self.w, version, path)
+        return self._known(value, written(self.w, version, path))
+
+    def _known(self, value: ShardedValue, made: ShardedValue) -> ShardedValue:
+        """Add a version of a value."""
         known = self.versions(value)
         known.append(made)
         self._versions[_key(made)] = known

@@ -39,7 +39,7 @@ def best_tiling(p: Partitioner, i: HloInstruction, values: Sequence[ShardedValue
     brought to its own sharding for fewer bytes.
     """
     wanted = p.wanted(i)
-    if not p.cheapest:
+    if not p.cheapest or p.forced:
         return wanted
     arrays = [v for v in values if v.shape.rank == i.shape.rank]
     candidates = dict.fromkeys([wanted, *[t.tiling for v in arrays for t in p.versions(v)]])
@@ -115,7 +115,7 @@ def transpose(p: Partitioner, i: HloInstruction) -> Value:
     value, wanted, order = p.value(i.operands[0]), p.wanted(i), i.attributes["dimensions"]
     inverse = [order.index(d) for d in range(len(order))]
     tiling = wanted
-    if p.cheapest:
+    if p.cheapest and not p.forced:
         candidates = [wanted, *[v.tiling.mapped(order) for v in p.versions(value)]]
         tiles = p.axes.tiles(wanted.used)
         tiling = min(
