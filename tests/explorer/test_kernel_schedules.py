@@ -13,6 +13,7 @@ from xla_explorer.compiler.codegen.nest.plan import AxisHandle
 from xla_explorer.compiler.codegen.nest.schedule_text import ScheduleError
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.explorer.code.kernel_alone import module_of_kernel
+from xla_explorer.explorer.code.loop_what_if import choices_of
 from xla_explorer.hlo.verifier import violations
 
 TEXT = """HloModule m
@@ -239,3 +240,12 @@ def test_a_function_over_handles_schedules_a_kernel(session) -> None:
     with pytest.raises(ScheduleError, match="unknown axis q") as refused:
         made.by(lambda plan: plan.axis("q").unroll())
     assert refused.value.hint
+
+
+def test_the_pane_offers_the_tails_of_a_split_that_leaves_a_remainder() -> None:
+    uneven = xe.compile(TEXT.replace("48,96", "48,101").replace("96,48", "101,48"), threads=1)
+    made = uneven.schedule(next(k.name for k in uneven.loops() if "tanh" in k.name)).plain()
+    offered = {choice.directive: choice.code for choice in choices_of(made)}
+    assert offered["split{j,64}"] == offered["split{j,64,cut}"] == ""
+    assert offered["split{j,64,overlap}"] == "not-repeatable"
+    assert not [text for text in offered if text.startswith("split{i,") and "," in text[8:-1]]

@@ -87,7 +87,9 @@ def _texts(
         (f for f in _FACTORS if f < axis.extent and axis.extent % f == 0),
         next((f for f in _FACTORS if f < axis.extent), 2),
     )
-    yield name, f"split{{{name},{factor}}}"
+    tails = ("", ",cut", ",overlap") if axis.extent % factor else ("",)
+    for tail in tails:
+        yield name, f"split{{{name},{factor}{tail}}}"
     for kind in ("unroll", *_OF_A_DEVICE.get(backend, ("vectorize",))):
         yield name, f"{kind}{{{name}}}"
     if backend not in _OF_A_DEVICE:

@@ -69,13 +69,24 @@ def is_looked_up(body: Body) -> bool:
     )
 
 
+def unrolled_registers(axis: AxisHandle, lanes: int, tail: Tail = "guard") -> AxisHandle:
+    """Split an axis into unrolled registers; return the axis of their lanes."""
+    registers = axis.split(lanes, tail)
+    registers.outer.unroll()
+    return registers.inner
+
+
+def unroll_steps(axis: AxisHandle, steps: int) -> None:
+    """Unroll a loop so that `steps` iterations overlap, or all of them."""
+    if axis.extent > steps:
+        axis.split(steps).inner.unroll()
+    elif axis.extent > 1:
+        axis.unroll()
+
+
 def vectorize_interleaved(axis: AxisHandle, lanes: int, interleave: int) -> None:
     """Turn an axis into vector registers, `interleave` of them."""
-    if interleave > 1:
-        registers = axis.split(lanes)
-        registers.outer.unroll()
-        axis = registers.inner
-    axis.vectorize()
+    (unrolled_registers(axis, lanes) if interleave > 1 else axis).vectorize()
 
 
 def in_registers(axis: AxisHandle, lanes: int, interleave: int, tail: Tail = "guard") -> None:

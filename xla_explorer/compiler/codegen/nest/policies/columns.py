@@ -23,6 +23,7 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
     in_registers,
     statements_of,
     tail_may_overlap,
+    unrolled_registers,
     widest,
 )
 from xla_explorer.compiler.codegen.nest.policies.elementwise import tail
@@ -154,9 +155,7 @@ def columns(
         if extent & (extent - 1) == 0 and extent <= lanes:
             column.vectorize()
         else:
-            registers = column.split(lanes)
-            registers.outer.unroll()
-            registers.inner.vectorize()
+            unrolled_registers(column, lanes).vectorize()
         return None
     (first, *others) = reductions
     if others:

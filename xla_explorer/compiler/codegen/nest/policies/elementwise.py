@@ -31,6 +31,7 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
     lanes_for,
     statements_of,
     tail_may_overlap,
+    unrolled_registers,
     widest,
 )
 from xla_explorer.compiler.codegen.nest.policies.prefetches import (
@@ -366,11 +367,7 @@ def _computes_only_bf16(nest: LoopNest, loop: For) -> bool:
 
 def _in_even_and_odd_lanes(axis: AxisHandle, lanes: int, interleave: int) -> None:
     """Vectorise 32-bit words, each of an even and an odd bf16 element."""
-    if interleave > 1:
-        registers = axis.split(lanes)
-        registers.outer.unroll()
-        axis = registers.inner
-    words = axis.split(2)
+    words = (unrolled_registers(axis, lanes) if interleave > 1 else axis).split(2)
     words.outer.vectorize()
     words.inner.unroll()
 

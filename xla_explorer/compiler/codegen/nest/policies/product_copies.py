@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.nest.ir import Load, Reduce, walk
 from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Copied
-from xla_explorer.compiler.codegen.nest.policies.base import has_masks
+from xla_explorer.compiler.codegen.nest.policies.base import has_masks, unrolled_registers
 from xla_explorer.compiler.codegen.nest.policies.columns import vectors
 from xla_explorer.compiler.codegen.nest.policies.elementwise import tail
 from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, RegisterTile
@@ -154,9 +154,7 @@ def _along_rows(row: AxisHandle, lanes: int) -> None:
         return
     width = min(width, lanes)
     if width < height:
-        registers = row.split(width)
-        registers.outer.unroll()
-        row = registers.inner
+        row = unrolled_registers(row, width)
     if width > 1:
         row.vectorize()
 

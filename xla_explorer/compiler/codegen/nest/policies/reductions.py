@@ -25,6 +25,7 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
     has_masks,
     in_registers,
     statements_of,
+    unrolled_registers,
 )
 from xla_explorer.compiler.codegen.nest.policies.columns import (
     SMALL,
@@ -263,9 +264,7 @@ def _rest(row: AxisHandle, lanes: int) -> None:
             _rest(row.cut(extent - extent % lanes)[0], lanes)
         return
     if extent > 1:
-        registers = row.split(lanes)
-        registers.outer.unroll()
-        registers.inner.vectorize()
+        unrolled_registers(row, lanes).vectorize()
 
 
 def _whole(extent: int, block: int, least: int) -> int:

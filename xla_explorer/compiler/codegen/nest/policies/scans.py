@@ -13,6 +13,7 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
     has_masks,
     in_registers,
     tail_may_overlap,
+    unrolled_registers,
 )
 from xla_explorer.compiler.codegen.nest.policies.columns import (
     in_tiles,
@@ -106,9 +107,7 @@ def _columns(loops: list[AxisHandle], lanes: int, tasks: int) -> None:
         if extent % width and not tail_may_overlap(column):
             vectors(column, lanes, 1)
             return
-        registers = column.split(width, "overlap")
-        registers.outer.unroll()
-        registers.inner.vectorize()
+        unrolled_registers(column, width, "overlap").vectorize()
 
 
 def _in_memory(column: AxisHandle, lanes: int) -> None:

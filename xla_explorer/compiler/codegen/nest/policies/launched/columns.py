@@ -16,6 +16,7 @@ from xla_explorer.compiler.codegen.nest.launch_dimensions import (
     LaunchArchitecture,
 )
 from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan, collapse_all
+from xla_explorer.compiler.codegen.nest.policies.base import unroll_steps
 from xla_explorer.compiler.codegen.nest.policies.launched.rows import loops_around
 from xla_explorer.compiler.codegen.nest.policies.launched.splitting import (
     cut,
@@ -28,7 +29,6 @@ from xla_explorer.compiler.codegen.nest.policies.launched.widths import (
     contiguous_lanes,
     is_contiguous_along,
     is_short,
-    overlap_loads,
     width_of_access,
 )
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
@@ -149,7 +149,7 @@ def _distribute_rows(row: AxisHandle, by: ColumnPlan, in_runs: bool) -> None:
         row, above, _ = row.split(by.above)
         above.thread()
     if run > 1:
-        overlap_loads(row, run)
+        unroll_steps(row, run)
 
 
 class ColumnPlan(NamedTuple):

@@ -26,6 +26,7 @@ from xla_explorer.compiler.codegen.nest.launch_dimensions import (
     LaunchArchitecture,
 )
 from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan, collapse_all
+from xla_explorer.compiler.codegen.nest.policies.base import unroll_steps
 from xla_explorer.compiler.codegen.nest.policies.launched.splitting import (
     cut,
     in_two_kernels,
@@ -37,7 +38,6 @@ from xla_explorer.compiler.codegen.nest.policies.launched.widths import (
     contiguous_lanes,
     is_contiguous_along,
     is_short,
-    overlap_loads,
     width_of_access,
 )
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
@@ -168,7 +168,7 @@ def _sweep(row: AxisHandle, width: int, by: RowPlan) -> None:
     tuning = row.plan.tuning
     all_of_them = by.steps * width <= tuning.in_registers
     if all_of_them or by.steps > tuning.interleave:
-        overlap_loads(row, by.steps if all_of_them else tuning.interleave)
+        unroll_steps(row, by.steps if all_of_them else tuning.interleave)
 
 
 class RowPlan(NamedTuple):

@@ -29,14 +29,6 @@ def contiguous_lanes(axis: AxisHandle, width: int) -> AxisHandle:
     return blocks.outer
 
 
-def overlap_loads(axis: AxisHandle, steps: int) -> None:
-    """Unroll a loop so that `steps` iterations overlap, or all of them."""
-    if axis.extent > steps:
-        axis.split(steps).inner.unroll()
-    elif axis.extent > 1:
-        axis.unroll()
-
-
 def common_length(sweeps: Sequence[AxisHandle | None], what: str, tuning: Tuning) -> int | Reason:
     """Return the common length of the sweeps over a row or column, or a refusal.
 
