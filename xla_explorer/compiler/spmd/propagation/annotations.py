@@ -6,6 +6,7 @@ Source: xla/service/spmd/shardy/constants.h, sdy_round_trip/.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from xla_explorer.compiler.spmd.propagation.value_sharding import ValueSharding
@@ -37,12 +38,14 @@ class Annotations:
     """Reads the annotations of one module, all over one mesh.
 
     mesh: the mesh that the module states; without one, the smallest that explains its tiles.
+    numbers: the devices that the mesh numbers from 0 on, if the tiles name only some devices.
     """
 
     def __init__(self, module: HloModule) -> None:
         stated = {name: mesh for name, mesh in meshes_of(module).items() if mesh.axes}
         self.mesh_name = next(iter(stated), "mesh")
-        self.mesh = stated.get(self.mesh_name) or _mesh_of_tiles(module)
+        self.numbers: tuple[int, ...] = ()
+        self.mesh = stated.get(self.mesh_name) or self._mesh_of_tiles(module)
         self.meshes = stated
 
     def of_text(self, text: str, rank: int) -> list[ValueSharding | None]:
@@ -68,6 +71,15 @@ class Annotations:
         part = parts[leaf] if leaf < len(parts) else parts[0]
         return self.of_tiles(part, rank, _open_dimensions(i))
 
+    def kind_of(self, i: HloInstruction, leaf: int) -> str:
+        """Return "manual" if an instruction states that for an element of its result."""
+        stated = i.attributes.get("sharding")
+        if not isinstance(stated, str) or "{manual}" not in stated:
+            return ""
+        parts = Sharding.read_all(stated)
+        part = parts[leaf] if leaf < len(parts) else parts[0]
+        return "manual" if part.kind == "manual" else ""
+
     def of_tiles(
         self, sharding: Sharding, rank: int, opened: frozenset[int] = frozenset()
     ) -> ValueSharding | None:
@@ -75,7 +87,7 @@ class Annotations:
         if sharding.kind in ("unknown", "manual", "maximal"):
             return None
         try:
-            named = AxisSharding.of_tiles(sharding, self.mesh, rank)
+            named = AxisSharding.of_tiles(self._numbered(sharding), self.mesh, rank)
         except ValueError:
             return None
         read = ValueSharding.read(named, self.mesh)
@@ -85,6 +97,29 @@ class Annotations:
     def manual_axes(self, i: HloInstruction) -> frozenset[str]:
         """Return the names of the manual axes of a region's border."""
         return frozenset([part.name for part in read_axis_parts(frontend(i, "manual_axes"))])
+
+    def _numbered(self, sharding: Sharding) -> Sharding:
+        """Return a sharding with the mesh's numbers of its devices. ValueError for others."""
+        if not self.numbers:
+            return sharding
+        return replace(
+            sharding, devices=tuple([self.numbers.index(one) for one in sharding.devices])
+        )
+
+    def _mesh_of_tiles(self, module: HloModule) -> Mesh:
+        """Return the smallest mesh for the tiled shardings of a module."""
+        found: list[Sharding] = []
+        for i in module.instructions():
+            stated = i.attributes.get("sharding")
+            if isinstance(stated, str):
+                found += [one for one in Sharding.read_all(stated) if one.kind == "tiled"]
+        named = sorted({device for one in found for device in one.devices})
+        if named != list(range(len(named))):
+            self.numbers = tuple(named)
+        try:
+            return smallest_mesh([self._numbered(one) for one in found])
+        except ValueError:
+            return Mesh(())
 
     def _same_mesh(self, one: AxisSharding) -> bool:
         mesh = self.meshes.get(one.mesh, self.mesh)
@@ -98,16 +133,3 @@ def _open_dimensions(i: HloInstruction) -> frozenset[int]:
     if found is None or custom_call_target(i) != CONSTRAINT:
         return frozenset()
     return frozenset([int(n) for n in found.group(1).split(",") if n.strip()])
-
-
-def _mesh_of_tiles(module: HloModule) -> Mesh:
-    """Return the smallest mesh for the tiled shardings of a module."""
-    found: list[Sharding] = []
-    for i in module.instructions():
-        stated = i.attributes.get("sharding")
-        if isinstance(stated, str):
-            found += Sharding.read_all(stated)
-    try:
-        return smallest_mesh(found)
-    except ValueError:
-        return Mesh(())

@@ -40,6 +40,8 @@ class Value:
         Of the state of a loop, the users inside the loop.
     group : int or None
         The number of its sharding group.
+    kind : str
+        "manual" for a value inside a manual region of GSPMD, else "".
     """
 
     instruction: HloInstruction
@@ -51,6 +53,7 @@ class Value:
     users: list[Operation] = field(default_factory=list)
     inner_users: list[Operation] = field(default_factory=list)
     group: int | None = None
+    kind: str = ""
 
     def __repr__(self) -> str:
         return f"%{self.instruction.name}" + (f"#{self.leaf}" if self.leaf else "")
@@ -158,11 +161,18 @@ class CopiedUse:
     copies: dict[HloInstruction, Value]
 
 
+def _flag(flags: list[bool], number: int) -> bool:
+    """Return a flag of a list; one flag stands for all numbers."""
+    return bool(flags) and flags[min(number, len(flags) - 1)]
+
+
 @dataclass
 class FlowGraph:
     """The values, operations and outputs of a program, in program order.
 
-    manual: for each computation by id, the manual axes of the regions around it.
+    manual: for each computation by id, the manual axes of the regions around it. free: whether
+    propagation may choose the sharding of each of the `parameters` and of the `output`. numbers:
+    the devices that the mesh numbers from 0 on; () for all devices.
     """
 
     mesh: Mesh
@@ -174,6 +184,17 @@ class FlowGraph:
     copied: list[CopiedUse] = field(default_factory=list)
     manual: dict[int, frozenset[str]] = field(default_factory=dict)
     groups: dict[int, list[Value]] = field(default_factory=dict)
+    free: dict[str, list[bool]] = field(default_factory=dict)
+    numbers: tuple[int, ...] = ()
+
+    def may_choose_output(self, number: int) -> bool:
+        """Return True if the module lets propagation choose the sharding of a result."""
+        return _flag(self.free.get("output", []), number)
+
+    def may_choose_parameter(self, argument: Value) -> bool:
+        """Return True if the module lets propagation choose the sharding of an argument."""
+        number = int(argument.instruction.payload)
+        return _flag(self.free.get("parameters", []), number)
 
     def connect(self) -> None:
         """Fill definers and users of the values from the operations."""

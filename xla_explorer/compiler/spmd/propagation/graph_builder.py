@@ -49,7 +49,10 @@ _KEEPS_CONSTANTS: Final = frozenset(["broadcast", "reshape", "slice", "copy", "b
 
 @dataclass
 class GraphBuilder:
-    """Builds the flow graph of one module, computation by computation."""
+    """Builds the flow graph of one module, computation by computation.
+
+    copies_constants: copy constants and broadcasts of scalars for each use.
+    """
 
     module: HloModule
     annotations: Annotations
@@ -60,15 +63,20 @@ class GraphBuilder:
     places: dict[HloInstruction, int] = field(default_factory=dict)
     place: int = 0
     borders: dict[HloInstruction, HloInstruction] = field(default_factory=dict)
+    copies_constants: bool = True
 
     def build(self) -> FlowGraph:
         """Return the graph of the entry computation and of all that it runs."""
         entry = self.module.entry
+        for key in ("parameters", "output"):
+            stated = self.module.attributes.get(f"allow_spmd_sharding_propagation_to_{key}", "")
+            words = str(stated).strip("{}").split(",")
+            self.graph.free[key] = [word.strip() == "true" for word in words]
         self._computation(entry, {}, frozenset())
         root = self._of(entry.root, None, 0)
         for k, leaf in enumerate(root):
             stated = leaf.output
-            if stated is None and leaf.constant is None and not self._may_choose_output(k):
+            if stated is None and leaf.constant is None and not self.graph.may_choose_output(k):
                 stated = self.annotations.of_instruction(entry.root, k, len(self._sizes(leaf)))
             port = self._use(leaf)
             self.graph.outputs.append(Output(port, k, stated))
@@ -77,11 +85,6 @@ class GraphBuilder:
         self.graph.operations = [operation for _, operation in self.order]
         self.graph.connect()
         return self.graph
-
-    def _may_choose_output(self, number: int) -> bool:
-        key = "allow_spmd_sharding_propagation_to_output"
-        listed = str(self.module.attributes.get(key, "")).strip("{}").split(",")
-        return listed[number if number < len(listed) else -1].strip() == "true"
 
     @staticmethod
     def _sizes(leaf: Leaf) -> tuple[int, ...]:
@@ -136,6 +139,8 @@ class GraphBuilder:
             self._region_border(i, manual, inwards=target == INWARDS)
         elif is_region(i) and self._inner_border(i) is not None:
             self._region(i, manual)
+        elif name == "call" and i.called[0].id not in self.graph.manual:
+            self._call(i, manual)
         else:
             self._operation(i, target)
 
@@ -147,7 +152,9 @@ class GraphBuilder:
         return self._of(source, i, 0)[sum(skipped) : sum(skipped) + count]
 
     def _operation(self, i: HloInstruction, target: str) -> None:
-        if self._is_constant(i):
+        if not self.copies_constants:
+            pass
+        elif self._is_constant(i):
             self.constants.add(i)
             if i.shape.is_array and i.shape.rank:
                 self.leaves[i] = [Leaf(None, i)]
@@ -184,6 +191,7 @@ class GraphBuilder:
         for k, (_, shape) in enumerate(i.shape.leaves()):
             value = Value(i, k, shape.dimensions if shape.is_array else ())
             value.sharding = self._stated(i, k, value)
+            value.kind = self.annotations.kind_of(i, k)
             ports.append(Port(value))
         if i.opcode.name == "parameter" and i.parent.is_entry:
             self.graph.arguments += [port.value for port in ports]
@@ -193,10 +201,7 @@ class GraphBuilder:
 
     def _stated(self, i: HloInstruction, leaf: int, value: Value) -> ValueSharding | None:
         if i.opcode.name == "parameter" and i.parent.is_entry:
-            key = "allow_spmd_sharding_propagation_to_parameters"
-            listed = str(self.module.attributes.get(key, "")).strip("{}").split(",")
-            number = int(i.payload)
-            free = listed[number if number < len(listed) else -1].strip() == "true"
+            free = self.graph.may_choose_parameter(value)
             if free and not frontend(i, "sharding"):
                 return None
         return self.annotations.of_instruction(i, leaf, len(value.sizes))
@@ -320,7 +325,7 @@ class GraphBuilder:
         Source: xla/service/spmd/shardy/sdy_round_trip, open_while_free_vars_sharding.cc.
         """
         value = leaf.port.value if leaf.port is not None else None
-        if value is None or value.sharding is None or not value.sizes:
+        if value is None or value.sharding is None or not value.sizes or not self.copies_constants:
             return leaf
         inner = Value(i, k, value.sizes, ValueSharding.open_everywhere(len(value.sizes)))
         made = Operation(
@@ -407,6 +412,13 @@ class GraphBuilder:
         ]
         return Border(inwards, axes, prefixes, tuple(unused))
 
+    def _call(self, i: HloInstruction, manual: frozenset[str]) -> None:
+        """Add the body of a call, whose parameters are the operands."""
+        given = {k: self._of(operand, i, k) for k, operand in enumerate(i.operands)}
+        self._computation(i.called[0], given, manual)
+        self.leaves[i] = self._of(i.called[0].root, None, 0)
+        self.graph.values[i] = [leaf.port.value for leaf in self.leaves[i] if leaf.port]
+
     def _region(self, i: HloInstruction, manual: frozenset[str]) -> None:
         """Add the body of a manual region, whose parameters are the parts of the operands."""
         given = {k: self._of(operand, i, k) for k, operand in enumerate(i.operands)}
@@ -417,8 +429,8 @@ class GraphBuilder:
         self.graph.values[i] = [leaf.port.value for leaf in self.leaves[i] if leaf.port]
 
 
-def graph_of(module: HloModule) -> FlowGraph:
-    """Return the flow graph of a module."""
+def graph_of(module: HloModule, *, copies_constants: bool = True) -> FlowGraph:
+    """Return the flow graph of a module, with or without a copy of constants for each use."""
     annotations = Annotations(module)
-    graph = FlowGraph(annotations.mesh, annotations.mesh_name)
-    return GraphBuilder(module, annotations, graph).build()
+    graph = FlowGraph(annotations.mesh, annotations.mesh_name, numbers=annotations.numbers)
+    return GraphBuilder(module, annotations, graph, copies_constants=copies_constants).build()

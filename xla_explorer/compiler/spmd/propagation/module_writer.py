@@ -25,6 +25,7 @@ from xla_explorer.hlo.analysis.manual_regions import is_region
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.attributes.dictionary_text import frontend_attribute_values
 from xla_explorer.hlo.attributes.mesh import AxisPart
+from xla_explorer.hlo.attributes.sharding import Sharding
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
@@ -33,10 +34,14 @@ _REPLICATED = "{replicated}"
 
 @dataclass
 class ModuleWriter:
-    """Writes the shardings of a graph to its module."""
+    """Writes the shardings of a graph to its module.
+
+    reshards: copy the result if its stated sharding is another.
+    """
 
     module: HloModule
     graph: FlowGraph
+    reshards: bool = True
     copied: dict[tuple[HloInstruction, int], Value] = field(default_factory=dict)
 
     def write(self) -> None:
@@ -65,10 +70,18 @@ class ModuleWriter:
         manual = self.graph.manual[(i.called[0] if is_region(i) else i.parent).id]
         if custom_call_target(i) in (INWARDS, OUTWARDS):
             return None
-        known = [value is not None and value.sharding is not None for value in values]
+        known = [
+            value is not None and (value.sharding is not None or bool(value.kind))
+            for value in values
+        ]
         if not any(known) and not manual:
             return None
-        texts = [self.sharding_text(value.sharding if value else None, manual) for value in values]
+        texts = [
+            f"{{{value.kind}}}"
+            if value is not None and value.kind
+            else self.sharding_text(value.sharding if value else None, manual)
+            for value in values
+        ]
         if i.shape.is_tuple:
             return "{" + ", ".join(texts) + "}"
         return texts[0] if texts else None
@@ -84,7 +97,11 @@ class ModuleWriter:
         axes = tuple([AxisPart(name) for name, size in mesh.axes if name in manual and size > 1])
         if manual and not sharding.dimensions and len(axes) < len(mesh.axes):
             named = replace(named, dimensions=())
-        return str(replace(named, manual=axes).tiles(mesh))
+        tiles = replace(named, manual=axes).tiles(mesh)
+        if self.graph.numbers:
+            numbers = tuple([self.graph.numbers[one] for one in tiles.devices])
+            tiles = replace(tiles, devices=numbers)
+        return str(tiles)
 
     def _values(self, i: HloInstruction) -> Sequence[Value | None]:
         """Return the values of the elements of an instruction's result."""
@@ -107,6 +124,9 @@ class ModuleWriter:
         return values[:count] if len(values) >= count else [None] * count
 
     def _set(self, i: HloInstruction, text: str | None) -> None:
+        old = i.attributes.get("sharding")
+        if old and text and Sharding.read_all(str(old)) == Sharding.read_all(text):
+            return
         changed = i.attributes.with_values(sharding=text)
         if changed is not i.attributes:
             i.parent.set_attributes(i, changed)
@@ -248,7 +268,11 @@ class ModuleWriter:
     def _write_outputs(self) -> None:
         """Give the results of the program the shardings that were stated or found for them."""
         root = self.module.entry.root
-        while root.opcode.name == "get-tuple-element" and root.operands[0].opcode.name == "tuple":
+        while (
+            self.reshards
+            and root.opcode.name == "get-tuple-element"
+            and root.operands[0].opcode.name == "tuple"
+        ):
             element = root.operands[0].operands[root.attribute("index")]
             root.parent.set_root(element)
             root = element
@@ -258,9 +282,9 @@ class ModuleWriter:
         texts = [self.sharding_text(one, frozenset()) for one in shardings]
         if root.shape.is_tuple:
             self._set(root, "{" + ", ".join(texts) + "}")
-        elif "sharding" not in root.attributes and texts[0] == _REPLICATED:
+        elif "sharding" not in root.attributes and (texts[0] == _REPLICATED or not self.reshards):
             self._set(root, texts[0])
-        elif root.attributes.get("sharding") != texts[0]:
+        elif self.reshards and root.attributes.get("sharding") != texts[0]:
             root.parent.set_root(self._made("copy", root, texts[0]))
 
 

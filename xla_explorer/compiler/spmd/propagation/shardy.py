@@ -65,7 +65,7 @@ class ShardyPropagation:
         self.number = apply_constraints(self.graph, self.steps)
         name_origins(self.graph)
         self._share_in_groups()
-        self._outputs = [_output_edge(output) for output in self.graph.outputs]
+        self._outputs = [output_edge(output) for output in self.graph.outputs]
         delayed = self._delay_priorities()
         self._levels()
         for priority in sorted(delayed):
@@ -277,7 +277,7 @@ def _stored(operation: Operation, place: int, new: ValueSharding) -> ValueShardi
     return new.without_manual(border.manual) if border.inwards else border.outer(new)
 
 
-def _output_edge(output: Output) -> Operation:
+def output_edge(output: Output) -> Operation:
     """Return an operation that connects a returned value with the result of the program."""
     value = output.port.value
     result = Value(value.instruction, value.leaf, value.sizes, output.sharding, value.origins)

@@ -32,6 +32,8 @@ _POINTWISE: Final = frozenset(
         "mhlo.erf",
         "MoveToDevice",
         "MoveToHost",
+        "PinToDevice",
+        "PinToDeviceSram",
         "Sharding",
         "X64Combine",
         "X64SplitHigh",
