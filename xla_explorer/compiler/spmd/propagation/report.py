@@ -20,6 +20,9 @@ from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.attributes.axis_sharding import AxisSharding
 from xla_explorer.hlo.module import HloModule
 
+_MOST_STEPS = 8
+"""The most steps that a sentence shows; `ShardingReport.steps` has all."""
+
 
 @dataclass(frozen=True)
 class ShardingRow:
@@ -116,14 +119,14 @@ operand-0 -> result-0, step 0); %x is annotated (input: 0)
             if step is None:
                 origin = self._origin(value, axis)
                 parts.append(f"{value} is annotated ({origin})" if origin else f"{value} is given")
-                return sentence + "; ".join(parts)
+                return sentence + _shortened(parts)
             parts.append(
                 f"%{step.instruction} passes it on ({step.rule}, factor {step.factor},"
                 f" {step.source} -> {step.target}, step {step.step})"
             )
             before, value = step.step, step.source_value
             if value in seen:
-                return sentence + "; ".join([*parts, f"it comes from {step.origin}"])
+                return sentence + _shortened([*parts, f"it comes from {step.origin}"])
             seen.add(value)
 
     def _origin(self, value: str, axis: str) -> str:
@@ -138,6 +141,15 @@ operand-0 -> result-0, step 0); %x is annotated (input: 0)
             for one in self.refusals
             if one.target_value == wanted and one.axis.split(":")[0] == axis
         ]
+
+
+def _shortened(parts: Sequence[str]) -> str:
+    """Join the steps of a path; of a long one the first and the last ones are shown."""
+    if len(parts) <= _MOST_STEPS:
+        return "; ".join(parts)
+    left = f"{len(parts) - _MOST_STEPS + 1} further steps"
+    half = _MOST_STEPS // 2
+    return "; ".join([*parts[:half], left, *parts[1 - half :]])
 
 
 def sharding_report(module: HloModule) -> ShardingReport:
