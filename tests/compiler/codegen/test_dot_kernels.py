@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,10 @@ from xla_explorer.compiler.codegen.kernels.products.dot_plan import (
 )
 from xla_explorer.compiler.codegen.kernels.products.integer_gemm import blocks_of_tiles
 from xla_explorer.compiler.codegen.library_calls import dot_by_library
-from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, tile_for
+from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.policies.products import product_policy
+from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, product_limits, tile_for
+from xla_explorer.compiler.codegen.nest.tuning import tuning_of
 from xla_explorer.compiler.target import HOST_LIKE, NVPTX, cpu_target
 from xla_explorer.hlo.text.parser import parse_hlo
 
@@ -398,3 +403,16 @@ def test_a_skinny_product_copies_its_weights_once_at_most(rows: int, columns: in
   ROOT y = f32[{rows},{columns}] dot(x, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
 }}"""
     assert xe.compile(text, threads=2).buffers().scratch_bytes <= 1.1 * 4 * 768 * columns
+
+
+def test_limits_follow_from_the_caches_of_the_target():
+    """The same product is packed for a core whose L2 it exceeds, and read in place for another."""
+    dot = first_dot(dot_text([("f32", (64, 784), (784, 384), (64, 384), MULTIPLY)]))
+    (first, second, last), before = HOST_LIKE.caches, plan_dot(dot, HOST_LIKE)
+    small = replace(HOST_LIKE, caches=(first, replace(second, bytes=second.bytes // 4), last))
+    assert before.packing == "none"
+    assert plan_dot(dot, small).copied == "it is larger than L2"
+    assert product_limits(small.caches).block_bytes * 4 == LIMITS.block_bytes
+    nest = nest_of(dot)
+    default, narrow = [str(product_policy(nest, tuning_of(t, dot))) for t in (HOST_LIKE, small)]
+    assert default != narrow

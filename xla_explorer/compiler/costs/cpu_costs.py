@@ -86,11 +86,17 @@ _EMITTED: dict[str, int] = {
 }
 
 
+# An array stays until the next kernel in a part of a cache, because others are read beside it. L1
+# keeps nothing that long.
+_SHARES_OF_CACHES = (0.0, 0.25, 0.5)
+
+
 class FusionCostModel:
     """Times in nanoseconds.
 
-    launch: fixed cost of one kernel. Of a byte of an array, by the cache that holds the array, or
-    the memory. rows: per byte of rows that cache-blocked kernels write and read again, in L2.
+    launch: fixed cost of one kernel. caches: bytes of the largest array that a cache keeps, and
+    time of a byte. memory: time of a byte of a larger array. rows: per byte of rows that
+    cache-blocked kernels write and read again, in L2.
     """
 
     __slots__ = ("_cache", "caches", "launch", "memory", "rows")
@@ -99,7 +105,11 @@ class FusionCostModel:
         self, launch: Launch, caches: tuple[Cache, ...], memory: Memory, rows: float = 0.006
     ) -> None:
         self.launch, self.memory = launch.nanoseconds, memory.nanoseconds_per_byte
-        self.caches = [(cache.bytes, cache.nanoseconds_per_byte) for cache in caches]
+        shares = _SHARES_OF_CACHES if len(caches) > 1 else _SHARES_OF_CACHES[-1:]
+        self.caches = [
+            (cache.bytes * shares[min(k, len(shares) - 1)], cache.nanoseconds_per_byte)
+            for k, cache in enumerate(caches)
+        ]
         self.rows = rows
         self._cache: dict[tuple[str, str], float] = {}
 

@@ -32,10 +32,11 @@ class Kind(enum.Enum):
     OTHER = "other"
 
 
-# Measured on one core of a server with AVX-512; enough to rank fusions on any.
+# Measured on one core of a server with AVX-512; enough to rank fusions and schedules on any.
 _CACHES = (
-    Cache(bytes=256 << 10, nanoseconds_per_byte=0.015),
-    Cache(bytes=8 << 20, nanoseconds_per_byte=0.04, shared_by=0),
+    Cache(bytes=32 << 10, nanoseconds_per_byte=0.011, refill=90.0),
+    Cache(bytes=1 << 20, ways=16, nanoseconds_per_byte=0.015, refill=40.0),
+    Cache(bytes=16 << 20, ways=16, nanoseconds_per_byte=0.04, refill=11.0, shared_by=0),
 )
 
 
@@ -70,6 +71,21 @@ class Target:
             raise ValueError(
                 f"target {self.name}: kind {self.kind.value} and {'a' if self.gpu else 'no'} GpuUnit contradict each other"
             )
+
+    @property
+    def first_cache(self) -> Cache:
+        """The cache nearest to a core (L1)."""
+        return self.caches[0]
+
+    @property
+    def second_cache(self) -> Cache:
+        """The next cache (L2), or the only one."""
+        return self.caches[min(1, len(self.caches) - 1)]
+
+    @property
+    def last_cache(self) -> Cache:
+        """The cache before the main memory."""
+        return self.caches[-1]
 
     @property
     def is_launched(self) -> bool:

@@ -80,14 +80,22 @@ class VectorUnit(Unit):
 class Cache(Unit):
     """A cache.
 
-    bytes: capacity. line: bytes of a line. nanoseconds_per_byte: for an array that one core streams
-    from the cache. shared_by: number of cores that share it, 0 for all.
+    bytes: capacity. ways: lines of a set. line: bytes of a line. nanoseconds_per_byte: for an array
+    that one core streams from the cache. refill: bytes per nanosecond from the next level.
+    shared_by: number of cores that share it, 0 for all.
     """
 
     bytes: int
+    ways: int = 8
     line: int = 64
     nanoseconds_per_byte: float
+    refill: float = 10.0
     shared_by: int = 1
+
+    @property
+    def set_distance(self) -> int:
+        """Distance in bytes of lines that map to the same set."""
+        return self.bytes // self.ways
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,11 +110,13 @@ class Cores(Unit):
     """The cores.
 
     count: number of cores that programs are partitioned for. pointer_bits: width of an address and
-    of `size_t` in C.
+    of `size_t` in C. gigahertz: clock of a core. window: instructions in flight in a core.
     """
 
     count: int = 1
     pointer_bits: int = 64
+    gigahertz: float = 2.6
+    window: int = 400
 
 
 class ProductRates(NamedTuple):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from xla_explorer.compiler.codegen.nest.accesses import WARP, Traffic, accesses_of
-from xla_explorer.compiler.codegen.nest.estimate import CpuNumbers
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
+from xla_explorer.compiler.target import HOST_LIKE, Target
 from xla_explorer.explorer.code.loop_rows import AccessPattern
 from xla_explorer.explorer.display import Blocks, Report, Sentence, Table
 from xla_explorer.hlo.analysis.indexing import Axis
@@ -33,11 +33,12 @@ class AccessPatterns(Report, tuple[AccessPattern, ...]):
         yield Table(COLUMNS, [row[: len(COLUMNS)] for row in self])
 
 
-def access_patterns_of(kernel: str, nest: LoopNest) -> AccessPatterns:
+def access_patterns_of(kernel: str, nest: LoopNest, target: Target = HOST_LIKE) -> AccessPatterns:
     """See `KernelSchedule.access_patterns`."""
     accesses = accesses_of(nest)
     traffic = Traffic(accesses)
-    near, middle, far = [level.bytes for level in CpuNumbers().caches]
+    levels = (target.first_cache, target.second_cache, target.last_cache)
+    near, middle, far = [cache.bytes for cache in levels]
     rows = []
     for a in accesses:
         least = 1 if a.pattern == "one element" else -(-WARP * a.element_bytes // 32)

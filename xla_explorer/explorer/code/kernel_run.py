@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.compiler.codegen.nest.estimate import estimate
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.program_records import HostProgram
@@ -129,7 +130,7 @@ class TimedRun(KernelRun):
         super().__init__(checked, _assembly(default), _assembly(scheduled))
         times, self.threads = times_of(default, scheduled, given, repeats)
         self.default_us, self.scheduled_us, self.ratio, self.iqr = times
-        self.predicted_us = estimate(checked.schedule.nest).nanoseconds / 1e3
+        self.predicted_us = estimate(checked.schedule.nest, described_cpu()).nanoseconds / 1e3
         self.loops = [
             [who, *row[1:-1]]
             for who, one in (("default", default), ("scheduled", scheduled))

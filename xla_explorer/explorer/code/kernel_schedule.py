@@ -127,7 +127,7 @@ class KernelSchedule(Schedule, Report):
 
     def access_patterns(self) -> AccessPatterns:
         """Return the loads and stores of the nest: strides, bytes by cache level, coalescing."""
-        return access_patterns_of(self.kernel, self.nest)
+        return access_patterns_of(self.kernel, self.nest, self.session.passes.record.target)
 
     def headline(self) -> str:
         """Return the kernel and the text of the schedule."""

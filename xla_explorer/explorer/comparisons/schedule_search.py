@@ -18,7 +18,6 @@ from xla_explorer.backends.llvm.object_cache import (
     user_cache_folder,
 )
 from xla_explorer.backends.llvm.target_machine import host_target, llvm_version
-from xla_explorer.compiler.codegen.nest.estimate import CpuNumbers
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.schedule_text import ScheduleError
@@ -239,13 +238,12 @@ def _searched(
     given = operands_of_kernel(made.instruction, module)
     default, plain = [compiled_alone(session, module, text) for text in (None, "")]
     threads = threads_of(default)
-    host = host_target()
-    registers = 32 if "avx512vl" in host.enabled_features else 16
-    numbers = CpuNumbers(
-        register_bytes=max(host.vector_register_bits // 8, 16), registers=registers
-    )
     ranked = candidates(
-        made.start, numbers, 4 * threads if threads > 1 else 1, _policy_schedules(made), spent(0.35)
+        made.start,
+        described_cpu(),
+        4 * threads if threads > 1 else 1,
+        _policy_schedules(made),
+        spent(0.35),
     )
     trials: list[tuple[float, Candidate, Compilation]] = []
     for candidate in ranked[:most]:

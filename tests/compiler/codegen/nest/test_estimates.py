@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import xla_explorer as xe
 from tests.compiler.codegen.nest.test_directives import plain
 from xla_explorer.compiler.codegen.nest.accesses import Traffic, accesses_of
-from xla_explorer.compiler.codegen.nest.estimate import CacheLevel, CpuNumbers, Estimate, estimate
+from xla_explorer.compiler.codegen.nest.estimate import Estimate, estimate
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.target import HOST_LIKE, Cache
 
 
 def estimated(nest: LoopNest, text: str = "") -> Estimate:
@@ -98,7 +101,7 @@ def test_bytes_come_from_behind_a_cache_that_what_loops_touch_does_not_fit() -> 
     tiled = Schedule(nest, nest).then("split{j,16},split{i,16},reorder{ii,jo}").nest
     tiles = accesses_of(tiled)
     assert Traffic(tiles).beyond(tiles[0], 1 << 14) == whole
-    small = CpuNumbers(caches=(CacheLevel("L1", 1 << 14, 4.0),))
+    small = replace(HOST_LIKE, caches=(Cache(bytes=1 << 14, nanoseconds_per_byte=0.1, refill=4.0),))
     assert (
         estimate(nest, small).limit == "bytes behind L1"
         and estimate(tiled, small).nanoseconds < estimate(nest, small).nanoseconds

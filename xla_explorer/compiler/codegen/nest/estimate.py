@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.nest.accesses import Traffic, accesses_of
 from xla_explorer.compiler.codegen.nest.ir import (
@@ -32,72 +31,17 @@ from xla_explorer.compiler.codegen.nest.ir import (
     elements_of,
     ids_of,
 )
+from xla_explorer.compiler.codegen.vector_math.recipe_cost import (
+    PLAIN,
+    InstructionCost,
+    recipe_cost,
+)
+from xla_explorer.compiler.target import HOST_LIKE, Target
 from xla_explorer.hlo.analysis.indexing import Axis
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
-
-class CacheLevel(NamedTuple):
-    """A cache.
-
-    bytes: its capacity. behind: bytes per nanosecond from the next level.
-    """
-
-    name: str
-    bytes: int
-    behind: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class CpuNumbers:
-    """The throughput of one core. The defaults are those of an AVX-512 server core.
-
-    window: instructions in flight.
-    """
-
-    register_bytes: int = 64
-    registers: int = 32
-    gigahertz: float = 2.6
-    window: int = 400
-    caches: tuple[CacheLevel, ...] = (
-        CacheLevel("L1", 32 << 10, 90.0),
-        CacheLevel("L2", 1 << 20, 40.0),
-        CacheLevel("L3", 16 << 20, 11.0),
-    )
-
-
-class InstructionCost(NamedTuple):
-    """The cost of one operation on one register.
-
-    cycles: of its execution unit. latency: cycles until the result. instructions: how many it
-    takes.
-    """
-
-    cycles: float
-    latency: float
-    instructions: int = 1
-
-
-PLAIN = InstructionCost(0.5, 4.0)
-_EFFORTS = {
-    "divide": InstructionCost(8.0, 16.0),
-    "remainder": InstructionCost(20.0, 40.0, 8),
-    "sqrt": InstructionCost(9.0, 20.0),
-    "rsqrt": InstructionCost(9.0, 30.0, 3),
-    "cbrt": InstructionCost(20.0, 60.0, 25),
-    "exponential": InstructionCost(8.0, 45.0, 14),
-    "exponential-minus-one": InstructionCost(12.0, 60.0, 22),
-    "log": InstructionCost(10.0, 55.0, 18),
-    "log-plus-one": InstructionCost(14.0, 65.0, 25),
-    "logistic": InstructionCost(16.0, 65.0, 20),
-    "tanh": InstructionCost(16.0, 65.0, 24),
-    "tan": InstructionCost(20.0, 70.0, 30),
-    "sine": InstructionCost(16.0, 60.0, 28),
-    "cosine": InstructionCost(16.0, 60.0, 28),
-    "power": InstructionCost(24.0, 110.0, 45),
-    "erf": InstructionCost(18.0, 60.0, 30),
-    "atan2": InstructionCost(24.0, 80.0, 40),
-}
 _RUNNING = (AxisKind.SERIAL, AxisKind.PARALLEL)
+_ONE_ELEMENT = 4  # bytes
 _ITERATION, _START = 1.0, 8.0  # cycles of overhead: of an iteration, of a loop's start
 
 
@@ -152,9 +96,8 @@ class _BodyOf:
     )  # value -> cycles from the beginning of the iteration
 
 
-def estimate(nest: LoopNest, numbers: CpuNumbers | None = None) -> Estimate:
+def estimate(nest: LoopNest, n: Target = HOST_LIKE) -> Estimate:
     """Return the estimated time of a nest on one core, whatever its number of tasks."""
-    n = numbers or CpuNumbers()
     bodies = _bodies(nest, n)
     spent = {key: body.iterations * _iteration_cycles(body, n) for key, body in bodies.items()}
     starts = sum(
@@ -167,11 +110,13 @@ def estimate(nest: LoopNest, numbers: CpuNumbers | None = None) -> Estimate:
     cycles = sum(spent.values()) + starts
     accesses = accesses_of(nest)
     traffic = Traffic(accesses)
+    levels = {f"L{k + 1}": cache for k, cache in enumerate(n.caches)}
     beyond = {
-        level.name: sum([traffic.beyond(a, level.bytes) for a in accesses]) for level in n.caches
+        name: sum([traffic.beyond(a, cache.bytes) for a in accesses])
+        for name, cache in levels.items()
     }
-    times = {level.name: beyond[level.name] / level.behind for level in n.caches}
-    compute, slowest = cycles / n.gigahertz, max(times, key=lambda name: times[name])
+    times = {name: beyond[name] / cache.refill for name, cache in levels.items()}
+    compute, slowest = cycles / n.cores.gigahertz, max(times, key=lambda name: times[name])
     memory = times[slowest]
     loops: dict[str, tuple[int, float]] = {}
     for name, bound in nest.axes().items():
@@ -192,23 +137,28 @@ def estimate(nest: LoopNest, numbers: CpuNumbers | None = None) -> Estimate:
     )
 
 
+def register_bytes(target: Target) -> int:
+    """Return the bytes of the registers that a nest is estimated for, at least one element."""
+    return max(target.vector.bytes, _ONE_ELEMENT)
+
+
 def _iterations_until(axes: Sequence[Axis], last: Axis) -> int:
     return math.prod([axis.extent for axis in axes[: axes.index(last) + 1]])
 
 
-def _iteration_cycles(body: _BodyOf, n: CpuNumbers) -> float:
+def _iteration_cycles(body: _BodyOf, n: Target) -> float:
     """Return the cycles of an iteration.
 
     Dependence chains of several iterations overlap as far as the window holds their instructions.
     """
-    spilled = max(body.fullest - n.registers, 0)
-    in_flight = max(1.0, n.window / max(body.instructions, 1.0)) if body.axes else 1.0
+    spilled = max(body.fullest - n.vector.registers, 0)
+    in_flight = max(1.0, n.cores.window / max(body.instructions, 1.0)) if body.axes else 1.0
     return max(body.cycles + spilled, body.path / in_flight, body.carried) + (
         _ITERATION if body.axes else 0.0
     )
 
 
-def _bodies(nest: LoopNest, n: CpuNumbers) -> dict[tuple[str, ...], _BodyOf]:
+def _bodies(nest: LoopNest, n: Target) -> dict[tuple[str, ...], _BodyOf]:
     """Return the bodies of loops that run, by the names of these loops."""
     depends: dict[int, frozenset[Axis]] = {}
     uses = _last_uses(nest)
@@ -308,7 +258,7 @@ def _stored(nest: LoopNest, s: Statement) -> PrimitiveType | None:
 
 
 def _registers(
-    element: PrimitiveType | None, path: Sequence[BoundAxis], needed: frozenset[Axis], n: CpuNumbers
+    element: PrimitiveType | None, path: Sequence[BoundAxis], needed: frozenset[Axis], n: Target
 ) -> int:
     """Return the registers of a value: its unrolled instances times registers for its lanes."""
     instances = math.prod(
@@ -320,11 +270,11 @@ def _registers(
     bytes_each = (
         max(element.bits // 8, 4) if element is not None else 4
     )  # narrow floats are computed as f32
-    return instances * max(1, -(-lanes * bytes_each // n.register_bytes))
+    return instances * max(1, -(-lanes * bytes_each // register_bytes(n)))
 
 
 def _instruction_cost(
-    nest: LoopNest, s: Statement, path: Sequence[BoundAxis], n: CpuNumbers
+    nest: LoopNest, s: Statement, path: Sequence[BoundAxis], n: Target
 ) -> InstructionCost:
     """Return the cost of a statement for one register."""
     if isinstance(s, Constant):
@@ -337,7 +287,7 @@ def _instruction_cost(
         scattered = any(
             step not in (0, 1) or (step == 1 and k not in last) for k, step in enumerate(steps)
         )
-        lanes = n.register_bytes // 4 if scattered else 1
+        lanes = register_bytes(n) // 4 if scattered else 1
         return InstructionCost(
             (1.0 if isinstance(s, Store) else 0.5) * lanes,
             0.0 if isinstance(s, Store) else 6.0,
@@ -345,8 +295,10 @@ def _instruction_cost(
         )
     if isinstance(s, Compute):
         if s.opcode.name in ("divide", "remainder") and not s.element.is_float:
-            return InstructionCost(6.0 * n.register_bytes / 4, 20.0, n.register_bytes // 4)
-        return _EFFORTS.get(s.opcode.name, PLAIN)
+            return InstructionCost(6.0 * register_bytes(n) / 4, 20.0, register_bytes(n) // 4)
+        if not s.element.is_float:
+            return PLAIN
+        return recipe_cost(s.opcode.name, "f64" if s.element.bits == 64 else "f32") or PLAIN
     return (
         InstructionCost(PLAIN.cycles * len(s.cases), PLAIN.latency)
         if isinstance(s, SelectRegion)

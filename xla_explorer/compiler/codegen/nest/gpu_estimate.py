@@ -10,19 +10,21 @@ import math
 from dataclasses import replace
 
 from xla_explorer.compiler.codegen.nest.accesses import SECTOR_BYTES, Access, accesses_of
-from xla_explorer.compiler.codegen.nest.estimate import CpuNumbers, Estimate, estimate
+from xla_explorer.compiler.codegen.nest.estimate import Estimate, estimate
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, LoopNest
 from xla_explorer.compiler.codegen.nest.launch import LANES, launch_of
 from xla_explorer.compiler.costs.gpu_kernel_costs import gpu_kernel_estimate
-from xla_explorer.compiler.target import Target, gpu_numbers
+from xla_explorer.compiler.target import Target, cpu_target, gpu_numbers
 
 WIDEST_ACCESS = 16  # bytes
-_ONE_LANE = CpuNumbers(register_bytes=4, registers=255)
+MOST_REGISTERS = 255  # of a thread, on every NVIDIA GPU since Kepler
+_ONE_LANE = cpu_target("one lane", bits=32)
+_ONE_LANE = replace(_ONE_LANE, vector=replace(_ONE_LANE.vector, registers=MOST_REGISTERS))
 
 
 def estimate_for(nest: LoopNest, target: Target) -> Estimate:
     """Return the estimated time of a nest on a target."""
-    return estimate(nest) if target.gpu is None else estimate_launch(nest, target)
+    return estimate(nest, target) if target.gpu is None else estimate_launch(nest, target)
 
 
 def estimate_launch(nest: LoopNest, target: Target) -> Estimate:

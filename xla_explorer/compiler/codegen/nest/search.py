@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.nest.accesses import Access, accesses_of
 from xla_explorer.compiler.codegen.nest.directives import Collapse, ComputeAt, TileLoops
-from xla_explorer.compiler.codegen.nest.estimate import CpuNumbers, Estimate, estimate
+from xla_explorer.compiler.codegen.nest.estimate import Estimate, estimate, register_bytes
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
     For,
@@ -27,6 +27,7 @@ from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan
 from xla_explorer.compiler.codegen.nest.policies.base import in_registers
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.tuning import Tuning
+from xla_explorer.compiler.target import HOST_LIKE, Target
 
 _CONTIGUOUS = Tuning(gathers=False)
 MOST_INSTANCES = 600  # statements times unrolled instances, so that code stays small
@@ -71,7 +72,7 @@ class Candidate(NamedTuple):
 
 def candidates(
     nest: LoopNest,
-    numbers: CpuNumbers | None = None,
+    target: Target = HOST_LIKE,
     tasks: int = 1,
     further: Iterable[Schedule] = (),
     stop: Callable[[], bool] = lambda: False,
@@ -80,7 +81,7 @@ def candidates(
 
     Parameters
     ----------
-    numbers : CpuNumbers, optional
+    target : Target
         The machine of the estimate.
     tasks : int
         The number of tasks of the outermost loop.
@@ -89,21 +90,20 @@ def candidates(
     stop : callable
         Called before each combination; True ends the search.
     """
-    n = numbers or CpuNumbers()
     found: dict[str, Candidate] = {}
-    combinations = itertools.takewhile(lambda _: not stop(), _parameters(nest, n))
+    combinations = itertools.takewhile(lambda _: not stop(), _parameters(nest, target))
     for made in itertools.chain(
         further, (_schedule(nest, parameters, tasks) for parameters in combinations)
     ):
         if str(made) not in found and _instances(made.nest) <= MOST_INSTANCES:
-            found[str(made)] = Candidate(made, estimate(made.nest, n))
+            found[str(made)] = Candidate(made, estimate(made.nest, target))
     return sorted(found.values(), key=lambda c: c.estimate.nanoseconds)
 
 
-def _parameters(nest: LoopNest, n: CpuNumbers) -> Iterator[ScheduleParameters]:
+def _parameters(nest: LoopNest, target: Target) -> Iterator[ScheduleParameters]:
     """Yield the combinations that may make a difference for this nest."""
     widths = [element.bits // 8 for s, _ in nest.statements() for element in elements_of(s)]
-    lanes = max(n.register_bytes // max([4, *widths]), 2)
+    lanes = max(register_bytes(target) // max([4, *widths]), 2)
     collapsed = [False, True] if any(_pairs(nest)) else [False]
     stored = [False, True] if _recomputed(nest) else [False]
     reduced = any(isinstance(s, Reduce) for s, _ in nest.statements())

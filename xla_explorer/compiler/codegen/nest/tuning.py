@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from xla_explorer.compiler.target import Target
+from xla_explorer.compiler.target import HOST_LIKE, Cache, Target
 from xla_explorer.hlo.instruction import HloInstruction
 
 STREAMED_BYTES = 32 << 20  # more than a core's part of the last-level cache
@@ -37,6 +37,8 @@ class Tuning:
         two.
     registers : int
         Of the target.
+    caches : tuple of Cache
+        Of the target, the nearest first.
     fused : bool
         The target has fused multiply-adds.
     overlaps_tails : bool
@@ -80,6 +82,7 @@ class Tuning:
     streamed_bytes: int = field(default_factory=lambda: STREAMED_BYTES)
     streamed_transpose_bytes: int = field(default_factory=lambda: STREAMED_TRANSPOSE_BYTES)
     registers: int = 32
+    caches: tuple[Cache, ...] = HOST_LIKE.caches
     fused: bool = True
     overlaps_tails: bool = True
     gathers: bool = True
@@ -112,6 +115,7 @@ def tuning_of(target: Target, i: HloInstruction | None = None) -> Tuning:
         register_bytes=vector.bytes,
         masks=vector.masks,
         registers=vector.registers,
+        caches=target.caches,
         fused=vector.fma,
     )
     if i is not None and target.abilities.streams and leaves_the_program(i):

@@ -9,7 +9,7 @@ from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Copied
 from xla_explorer.compiler.codegen.nest.policies.base import has_masks, unrolled_registers
 from xla_explorer.compiler.codegen.nest.policies.columns import vectors
 from xla_explorer.compiler.codegen.nest.policies.elementwise import tail
-from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, RegisterTile
+from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, ProductLimits, RegisterTile
 from xla_explorer.hlo.analysis.indexing import Axis
 
 LEFT_PADDING = 16  # elements between packed rows, against cache-set conflicts in L1
@@ -23,7 +23,8 @@ class Product(NamedTuple):
     row: None for a left operand with one row. left, right: the arrays that are read along rows and
     along columns. right_read: if they are one array, the number of the right read, else -1. steps:
     of the left operand along rows and along the contraction; of the right one along the
-    contraction. near: rows of the left operand overlap. overlaps_tails: tiles may overlap.
+    contraction. near: rows of the left operand overlap. overlaps_tails: tiles may overlap. limits:
+    of the target.
     """
 
     row: Axis | None
@@ -39,6 +40,7 @@ class Product(NamedTuple):
     right_read: int
     near: bool = False
     overlaps_tails: bool = False
+    limits: ProductLimits = LIMITS
 
 
 class OperandPacking(NamedTuple):
@@ -166,11 +168,11 @@ def is_spread(p: Product, rows: int, tile: RegisterTile, deep: int) -> bool:
     packs its own rows of an operand that exceeds L2.
     """
     whole, apart = p.depth * p.column.extent * p.bytes, p.right_step > tile.columns * p.bytes
-    by_blocks = deep > 0 and whole > LIMITS.uncopied_bytes
+    by_blocks = deep > 0 and whole > p.limits.uncopied_bytes
     return (
         apart
         and not by_blocks
-        and bool(LIMITS.copied_right(p.right_step, tile.width * p.bytes, p.depth, whole, rows))
+        and bool(p.limits.copied_right(p.right_step, tile.width * p.bytes, p.depth, whole, rows))
     )
 
 
@@ -192,13 +194,13 @@ def stage_panels(p: Product, group: AxisHandle, loops: TileLoops, transposed: bo
             _in_squares(k, unrolled, inner)
         return
     if (
-        p.right_step >= LIMITS.page
+        p.right_step >= p.limits.page
         and len(contracted) == 1
-        and p.depth % LIMITS.rows_copied == 0
+        and p.depth % p.limits.rows_copied == 0
         and panel is not None
     ):
         assert k is not None
-        panel.reorder(k.split(LIMITS.rows_copied).outer)
+        panel.reorder(k.split(p.limits.rows_copied).outer)
     if unrolled is not None:
         unrolled.unroll()
     if inner is not None:

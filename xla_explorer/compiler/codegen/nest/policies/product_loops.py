@@ -15,9 +15,7 @@ from xla_explorer.compiler.codegen.nest.policies.product_copies import (
     is_spread,
     stage_panels,
 )
-from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, RegisterTile
-
-DEEP_BLOCK_BYTES = 512 << 10  # of a block of rows in a blocked contraction, whose panels are small
+from xla_explorer.compiler.codegen.nest.policies.tiles import RegisterTile
 
 
 class Piece(NamedTuple):
@@ -36,18 +34,18 @@ def count_blocks(
     """
     most = max(
         1,
-        (DEEP_BLOCK_BYTES if by.deep else LIMITS.block_bytes)
+        (p.limits.deep_block_bytes if by.deep else p.limits.block_bytes)
         // (tile.rows * (by.deep or p.depth) * p.bytes),
     )
     row_bytes = p.column.extent * p.bytes
-    is_large = tiles * tile.rows * row_bytes > LIMITS.result_bytes
+    is_large = tiles * tile.rows * row_bytes > p.limits.result_bytes
     if (
-        p.depth * row_bytes <= LIMITS.block_bytes
+        p.depth * row_bytes <= p.limits.block_bytes
         and is_large
-        and row_bytes % LIMITS.colliding == 0
+        and row_bytes % p.limits.colliding == 0
         and not by.left
     ):
-        most = min(most, max(1, LIMITS.open_rows // tile.rows))
+        most = min(most, max(1, p.limits.open_rows // tile.rows))
     least = -(-tiles // most) if panels > 1 or by.left or by.deep else 1
     return min(range(least, max(least, min(2 * least, tiles)) + 1), key=lambda n: -tiles % n)
 

@@ -44,7 +44,7 @@ from xla_explorer.compiler.codegen.nest.policies.reductions import (
     reduction_policy,
     row_in_registers,
 )
-from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, RegisterTile, tile_for
+from xla_explorer.compiler.codegen.nest.policies.tiles import RegisterTile, product_limits, tile_for
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.foundation.reason import Reason
@@ -67,7 +67,9 @@ def product_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule |
     contiguous = p.right_across == p.bytes
     if p.row is None and not contiguous and p.left_step == p.right_step == p.bytes:
         _rows_of_matrix(plan.axis(p.column), p)
-    elif p.row is None and contiguous and p.depth * p.column.extent * p.bytes > LIMITS.swept_bytes:
+    elif (
+        p.row is None and contiguous and p.depth * p.column.extent * p.bytes > p.limits.swept_bytes
+    ):
         column = plan.axis(p.column)
         alone = plan.nest.body[-1] is column.loop
         reason = columns(column, tasks if alone else 1, SWEPT_COLUMN_BYTES // p.bytes, SWEPT_ROWS)
@@ -160,6 +162,7 @@ def product_of(plan: Plan, column: Axis, row: Axis | None, gaps: bool = False) -
         across,
         read,
         overlaps_tails=overlaps_tails,
+        limits=product_limits(plan.tuning.caches),
     )
 
 
@@ -185,7 +188,9 @@ def _tile(plan: Plan, p: Product) -> RegisterTile:
     )
     pieces, whole = tile_for(*sizes, p.near), tile_for(*sizes, p.near, overlaps=True)
     return (
-        whole if p.overlaps_tails and whole.cycles <= LIMITS.overlapping * pieces.cycles else pieces
+        whole
+        if p.overlaps_tails and whole.cycles <= p.limits.overlapping * pieces.cycles
+        else pieces
     )
 
 
@@ -207,14 +212,14 @@ def _copies(plan: Plan, p: Product, transposed: bool) -> OperandPacking:
     down, across, deep = -(-rows // tile.rows), -(-p.column.extent // tile.columns), 0
     if down == 1 or len(plan.axis(p.column).first_reduction().axes) > 1:
         return OperandPacking(transposed, spread=True)
-    block = LIMITS.block_depth(p.depth, p.bytes)
+    block = p.limits.block_depth(p.depth, p.bytes)
     if (
-        LIMITS.is_deep(p.depth, p.bytes, plan.tuning.register_bytes, down * across)
+        p.limits.is_deep(p.depth, p.bytes, plan.tuning.register_bytes, down * across)
         and block * p.column.extent * p.bytes <= MOST_STAGED
     ):
         deep = block
     steps, whole = (p.row_step, p.left_step), rows * p.depth * p.bytes
-    left = LIMITS.copied_left(
+    left = p.limits.copied_left(
         steps, p.bytes, whole, tile.rows, deep or p.depth, across > 1, deep > 0
     )
     return OperandPacking(transposed, left, deep, True)
@@ -230,7 +235,7 @@ def in_tiles(plan: Plan, p: Product, by: OperandPacking, tasks: int) -> None:
     few = (
         tile.overlaps
         and tile.width < p.column.extent
-        and (p.row.extent if p.row is not None else 1) * p.depth <= LIMITS.few_steps
+        and (p.row.extent if p.row is not None else 1) * p.depth <= p.limits.few_steps
     )
     if masks and tile.width < min(lanes, p.column.extent) and not few:
         tile = tile._replace(

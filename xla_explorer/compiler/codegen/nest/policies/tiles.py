@@ -6,6 +6,8 @@ import math
 from functools import cache
 from typing import NamedTuple
 
+from xla_explorer.compiler.target import HOST_LIKE, Cache
+
 # Cycles by which a load delays the FMA beside it; more for vectors of long panels.
 LOAD_COST = 0.15
 # Of a step, for each row of the left operand beyond 8. Twice that with several vectors, or for a
@@ -21,20 +23,28 @@ DEEP = 1024  # rows of a panel that do not stay in L1
 
 
 class ProductLimits(NamedTuple):
-    """The limits for blocking and packing of products, for every kind of code."""
+    """The limits for blocking and packing of products, for every kind of code.
 
-    line: int = 64  # bytes of a cache line; a vector across two lines needs two loads
+    Bytes of caches have no default: see `product_limits`.
+    """
+
+    line: int  # bytes of a cache line; a vector across two lines needs two loads
+    page: int  # distance in bytes of lines in one L1 set
+    ways: int  # lines of an L1 set
+    second_page: int  # distance in bytes of lines in one L2 set
+    second_ways: int  # lines of an L2 set
+    uncopied_bytes: int  # a larger right operand is packed, to be read in address order
+    swept_bytes: int  # a larger matrix after a vector is read in address order
+    block_bytes: int  # of the left operand, in L2 for all panels of the right one
+    deep_block_bytes: int  # the same in a blocked contraction, whose panels are small
+    # A larger result whose row bytes are a multiple of `colliding` conflicts in cache sets: only
+    # `open_rows` of its rows are written at a time.
+    result_bytes: int
     crossing_bytes: int = 32  # of a vector that crosses lines often enough to pay for packing
-    page: int = 4096  # distance in bytes of lines in one L1 set (64 sets of 64-byte lines)
-    ways: int = 8  # lines of an L1 set
-    second_page: int = 64 << 10  # distance in bytes of lines in one L2 set
-    second_ways: int = 16  # lines of an L2 set
     copied_from_tiles: int = 4  # tile rows from which packing a panel pays ...
     missing_from_tiles: int = 8  # ... with L2 misses, or vectors across two lines ...
     colliding_from_tiles: int = 40  # ... with L1 misses only
-    uncopied_bytes: int = 2 << 20  # a larger right operand is packed, to be read in address order
     rows_copied: int = 16  # rows of the right operand packed together if each has its own pages
-    swept_bytes: int = 256 << 10  # a larger matrix after a vector is read in address order
     # A longer contraction of more tiles is blocked, by bytes of a row of the left operand. With
     # vectors of at most `narrow_bytes`, so is one of more bytes: 1024^3 in f64 takes 0.81 of the
     # time with AVX2, but 1.1 of it with AVX-512.
@@ -43,10 +53,6 @@ class ProductLimits(NamedTuple):
     narrow_bytes: int = 32
     few_tiles: int = 8
     deep_bytes: int = 2048
-    block_bytes: int = 384 << 10  # of the left operand, in L2 for all panels of the right one
-    # A larger result whose row bytes are a multiple of `colliding` conflicts in cache sets: only
-    # `open_rows` of its rows are written at a time.
-    result_bytes: int = 4 << 20
     colliding: int = 1024
     open_rows: int = 32
     overlapping: float = 1.1  # accepted ratio of cycles, of overlapping tiles to smaller edge tiles
@@ -115,7 +121,28 @@ class ProductLimits(NamedTuple):
         )
 
 
-LIMITS = ProductLimits()
+@cache
+def product_limits(caches: tuple[Cache, ...]) -> ProductLimits:
+    """Return the limits of products for a core with these caches, the nearest first.
+
+    The fractions were measured with 32 KiB of L1, 1 MiB of L2 and 16 MiB of L3.
+    """
+    first, second, last = caches[0], caches[min(1, len(caches) - 1)], caches[-1]
+    return ProductLimits(
+        line=first.line,
+        page=first.set_distance,
+        ways=first.ways,
+        second_page=second.set_distance,
+        second_ways=second.ways,
+        uncopied_bytes=2 * second.bytes,
+        swept_bytes=second.bytes // 4,
+        block_bytes=second.bytes * 3 // 8,
+        deep_block_bytes=second.bytes // 2,
+        result_bytes=last.bytes // 4,
+    )
+
+
+LIMITS = product_limits(HOST_LIKE.caches)  # of kernels that are not nests
 
 
 class RegisterTile(NamedTuple):
