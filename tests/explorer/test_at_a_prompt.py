@@ -1,4 +1,4 @@
-"""The terminal form of answers: at 80 columns each says what it was asked for."""
+"""The terminal form of answers: at 80 columns each has its most important columns."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ App = Callable[[Scope, Any, Send], Awaitable[None]]
 
 
 def skill() -> str:
-    """Return the text that tells an agent how to use the tools."""
+    """Return the text that explains the tools to an agent."""
     rows = [f"- `{one.name}`: {one.sentence}" for one in TOOLS.values()]
     return _SKILL.read_text(encoding="utf-8").replace("{tools}", "\n".join(rows))
 

@@ -1,1 +1,1 @@
-"""Whether two programs are the same: tricks refused, right rewrites accepted."""
+"""Equality of two programs: tricks refused, right rewrites accepted."""

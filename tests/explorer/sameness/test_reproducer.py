@@ -1,4 +1,4 @@
-"""`xe.kernel_reproducer`: the script runs alone, and notices wrong results."""
+"""`xe.kernel_reproducer`: the script runs alone, and fails on wrong results."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ UsedFunctions = tuple[tuple[str, str], ...]
 
 
 class RecordHolder(Protocol):
-    """What holds the records of a function: a builder or a body."""
+    """A holder of the records of a function: a builder or a body."""
 
     @property
     def records(self) -> list[Line]:

@@ -1,4 +1,4 @@
-"""The registry of questions: what can be asked of a session, by name, with typed arguments.
+"""The registry of questions: the methods of a session by name, with typed arguments.
 
 `question` marks a method as a question. `questions` lists them, `answer` is the one way to an
 answer for the widget, pages, the command line, magics and agents.

@@ -15,7 +15,7 @@ class CallError(XlaExplorerError, ValueError):
 
 
 class Call(NamedTuple):
-    """A call: the question, its arguments, and the rows that are asked for.
+    """A call: the question, its arguments, and the requested rows.
 
     positional: values in the order of the signature. named: values by parameter. step: the pass of
     `passes[step]`, None without. start, stop: rows or lines, in the order of the answer.

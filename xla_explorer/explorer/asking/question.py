@@ -29,7 +29,7 @@ NOT_ASKED = frozenset({"path", "folder", "others", "schedules"})
 
 
 class Cost(IntEnum):
-    """What an answer takes: nothing but the record, a compile or LLVM again, or a run."""
+    """The cost of an answer: the record is enough, a compile or LLVM again, or a run."""
 
     INSTANT = 0
     COMPILES = 1

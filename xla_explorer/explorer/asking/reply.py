@@ -130,7 +130,7 @@ class Reply(Report):
 
     @property
     def cut(self) -> str:
-        """What was cut, with the call that shows it; empty if nothing was."""
+        """A sentence on omitted rows, with the call that shows them; empty if there are none."""
         if not self.more:
             return ""
         shown = len(self.rows if self.rows is not None else self.lines or [])

@@ -1,1 +1,1 @@
-"""Whether two programs are the same: adversarial arguments, tricks, tiers, reproducers."""
+"""Equality of two programs: adversarial arguments, tricks, tiers, reproducers."""

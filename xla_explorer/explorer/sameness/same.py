@@ -103,11 +103,11 @@ def same(  # noqa: PLR0913 - keywords that users type
 ) -> Sameness:
     """Return whether two programs give the same results, on arguments chosen to show that not.
 
-    Tried are ordinary numbers of several magnitudes, special values (NaN with payloads, infinities,
-    zeros of both signs, subnormal numbers, the ends of the range, neighbours of powers of two) and
-    every value of small types. Calls are repeated, reordered, made on arrays that were changed in
-    place and on one array for two arguments, so that caches, constants, untouched output buffers
-    and state are found.
+    The arguments are ordinary numbers of several magnitudes, special values, and every value of
+    small types. Special values are NaN with payloads, infinities, zeros of both signs, subnormal
+    numbers, the ends of the range, and neighbours of powers of two. Calls are repeated and
+    reordered. Some take arrays that were changed in place, or one array for two arguments. So
+    caches, constants, untouched output buffers and state are found.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What single operations become: their collectives, their choices, and their values."""
+"""Single operations after partitioning: their collectives, their choices, and their values."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ INVARIANT = "!invariant.load !0"  # of a load of memory that is never written
 
 
 class Access(NamedTuple):
-    """How an operation accesses memory.
+    """The form of an access to memory.
 
     alignment: in bytes, 0 for that of the type. mark: metadata.
     """

@@ -48,7 +48,7 @@ class BodyStep(Protocol):
 
     @property
     def sentence(self) -> str:
-        """What the step does."""
+        """The change that the step makes, as a sentence."""
 
     def run(self, body: KernelBody, features: CodeFeatures) -> KernelBody:
         """Return the changed body; the same body if nothing changes."""

@@ -1,7 +1,7 @@
 """The step `place-barriers`: threads wait where one reads what another has stored.
 
-A barrier stands before a statement that loads from an array of the block to which statements before
-it store, and at the end of a loop whose next iteration stores again.
+A barrier stands before a load from an array of the block that has unsynchronised stores. Another
+one stands at the end of a loop whose next iteration stores again.
 """
 
 from __future__ import annotations

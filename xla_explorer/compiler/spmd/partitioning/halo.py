@@ -40,7 +40,7 @@ class HaloPiece:
 
 @dataclass(frozen=True)
 class HaloPlan:
-    """How the devices get their ranges of one dimension.
+    """A plan for the ranges of one dimension on all devices.
 
     Attributes
     ----------

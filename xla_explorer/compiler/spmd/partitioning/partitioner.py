@@ -337,7 +337,7 @@ class Partitioner:
 
 
 def _key(value: ShardedValue) -> tuple[int, tuple[int, ...], Tiling]:
-    """Return what tells values apart: one instruction may hold values of several sizes."""
+    """Return the key of a value: one instruction may hold values of several sizes."""
     return value.local.id, value.dims, value.tiling
 
 

@@ -106,7 +106,7 @@ def pairs_between(axes: DeviceAxes, source: Tiling, target: Tiling) -> Pairs:
 
 
 def matched_pairs(held: Sequence[tuple[int, ...]], wanted: Sequence[tuple[int, ...]]) -> Pairs:
-    """Return pairs (source, target) so that each device gets the tile that it wants.
+    """Return pairs (source, target) so that each device gets its target tile.
 
     A device that has its tile already keeps it.
     """

@@ -28,7 +28,7 @@ Pairs = tuple[tuple[int, int], ...]
 
 @dataclass
 class ModuleState:
-    """What the writers of all computations of one module share."""
+    """State that the writers of all computations of one module share."""
 
     module: HloModule
     axes: DeviceAxes

@@ -60,7 +60,7 @@ class DotPlan(NamedTuple):
 
 
 class DotProduct(NamedTuple):
-    """What a plan depends on. type: of the result. operands: None if they are no matrices.
+    """The facts of a product that a plan uses. type: of the result. operands: None if no matrices.
 
     is_uniform: the operands have the result's type.
     """
