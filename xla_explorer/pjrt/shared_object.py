@@ -54,7 +54,7 @@ def code_text() -> str:
     with f.when(call("Py_IsInitialized", I32).equals(0)):
         f.give()
     state = call("PyGILState_Ensure", I32)
-    found = w.named(w.stack_slot("ptr"), PTR)
+    found = w.stack_slot(PTR)
     w.store(f.null, found)
     module = call("PyImport_ImportModule", PTR, _string(f, table, 0))
     with f.when(f.as_integer(module).differs(0)):

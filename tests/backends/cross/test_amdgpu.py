@@ -10,6 +10,7 @@ import xla_explorer as xe
 from xla_explorer.backends.amdgpu.amdgpu_kernels import ARCHITECTURES, kernel_registers
 from xla_explorer.backends.registry import platform
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.types import I64
 from xla_explorer.compiler.target import AMDGPU
 
 SOFTMAX = """HloModule softmax
@@ -90,9 +91,9 @@ def test_an_unknown_architecture_names_the_known_ones() -> None:
 
 def test_the_stack_is_private_memory() -> None:
     w = FunctionWriter(stack_space=AMDGPU.stack_space)
-    slot = w.stack_slot("[4 x i64]")
+    slot = w.stack_slot(I64, 4)
     assert w.lines() == [
-        f"  {slot}.private = alloca [4 x i64], align 8, addrspace(5)",
+        f"  {slot}.private = alloca i64, i64 4, align 64, addrspace(5)",
         f"  {slot} = addrspacecast ptr addrspace(5) {slot}.private to ptr",
     ]
 

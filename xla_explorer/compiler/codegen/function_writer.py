@@ -143,7 +143,7 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder):
         with self.only_if(reduce(self.both, conditions)) if conditions else nullcontext():
             yield
 
-    def stack_slot(self, t: Type | str, count: int = 1) -> Value[Pointer]:
+    def stack_slot(self, t: Type, count: int = 1) -> Value[Pointer]:
         """Emit an alloca in the entry block; LLVM promotes scalar slots to registers."""
         self._counter += 1
         name = f"%slot{self._counter}"

@@ -52,16 +52,6 @@ def type_is_emitted(shape: Shape) -> Reason | None:
     return None
 
 
-def register_type(element_type: PrimitiveType) -> str:
-    """Return the LLVM type of a scalar in registers (complex: of a component)."""
-    return _REGISTER[element_type.name]
-
-
-def memory_type(element_type: PrimitiveType) -> str:
-    """Return the LLVM type of a scalar in memory (complex: of a component)."""
-    return _MEMORY[element_type.name]
-
-
 @cache
 def value_type(element_type: PrimitiveType) -> Type:
     """Return the type of a scalar in registers (complex: of a component)."""
@@ -116,11 +106,6 @@ def to_memory(w: Builder, value: Value, element_type: PrimitiveType) -> Value:
     """Convert a scalar in a register to its type in memory."""
     stored, held = stored_type(element_type), value_type(element_type)
     return value if stored.scalar == held.scalar else w.emit("zext", stored, (value,))
-
-
-def type_bits(llvm_type: str) -> int:
-    """Return the width of a scalar LLVM type."""
-    return Type(llvm_type).bits
 
 
 def identity_constant(w: Builder, opcode: str | None, element_type: PrimitiveType) -> Scalar | None:

@@ -92,7 +92,7 @@ def _happened() -> NativeFunction:
     """Build `happened`: mark an event, wake waiting threads and call its callbacks."""
     f = NativeFunction("happened", [PTR], None)
     w, (event,) = f.writer, f.parameters
-    waiting = w.named(w.stack_slot("i64"), PTR)
+    waiting = w.stack_slot(I64)
     lock(f)
     w.store(f.atomic("xchg", f.place(EventRecord, event, "waiting"), READY), waiting)
     wake(f, "changed")

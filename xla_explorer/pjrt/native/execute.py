@@ -218,7 +218,7 @@ def _now() -> NativeFunction:
     """Build `now`: return the nanoseconds of a monotonic clock."""
     f = NativeFunction("now", [], I64, internal=True)
     w = f.writer
-    place = w.named(w.stack_slot("i64", 2), PTR)
+    place = w.stack_slot(I64, 2)
     f.call("clock_gettime", I32, w.number(int(time.CLOCK_MONOTONIC), I32), place)
     f.give(w.load(place, I64) * 1_000_000_000 + w.load(f.element(place, 1), I64))
     return f
@@ -237,7 +237,7 @@ def _run_job() -> NativeFunction:
         f.get(ActivationRecord, activation, "table"),
     )
     outputs, results = f.get(JobRecord, job, "outputs"), f.get(JobRecord, job, "output_count")
-    error, filled, slot = [w.named(w.stack_slot(t), PTR) for t in ("ptr", "i64", "ptr")]
+    error, filled, slot = [w.stack_slot(t) for t in (PTR, I64, PTR)]
     w.store(f.null, error)
     w.store(w.number(0, I64), filled)
 
@@ -253,7 +253,7 @@ def _run_job() -> NativeFunction:
                 w.store(f.call("no_memory", PTR), error)
             with f.when(well()):
                 w.store(k + 1, filled)
-    made = w.named(w.stack_slot("i64"), PTR)
+    made = w.stack_slot(I64)
     w.store(w.number(0, I64), made)
     sources, slots = (
         f.get(ExecutableRecord, executable, "sources"),
@@ -377,7 +377,7 @@ def _execute() -> NativeFunction:
             f.give(error)
     job = f.call("new_job", PTR, a, executable)
     options, events = f.get(_ARGUMENTS, a, "options"), f.get(_ARGUMENTS, a, "events")
-    slot, waits = w.named(w.stack_slot("ptr"), PTR), w.named(w.stack_slot("i64"), PTR)
+    slot, waits = w.stack_slot(PTR), w.stack_slot(I64)
     w.store(w.number(0, I64), waits)
     with f.when(count > 0):
         given = w.load(f.get(_ARGUMENTS, a, "arguments"), PTR)

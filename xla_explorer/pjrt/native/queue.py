@@ -72,7 +72,7 @@ def _enqueue() -> NativeFunction:
     w.store(number, last)
     with f.when(w.load(begun, I64).equals(0)):
         w.store(w.number(1, I64), begun)
-        made = w.named(w.stack_slot("ptr"), PTR)
+        made = w.stack_slot(PTR)
         f.call("pthread_create", I32, made, f.null, f.global_address("worker"), f.null)
         f.call("pthread_detach", I32, w.load(made, PTR))
     wake(f, "work")
@@ -87,7 +87,7 @@ def _finish() -> NativeFunction:
     f = NativeFunction("finish", [PTR], None, internal=True)
     w, (job,) = f.writer, f.parameters
     executable, event = f.get(JobRecord, job, "executable"), f.get(JobRecord, job, "event")
-    taken = w.named(w.stack_slot("ptr"), PTR)
+    taken = w.stack_slot(PTR)
     with f.repeat() as until:
         w.store(f.call("take_activation", PTR, executable), taken)
         busy = is_null(f, w.load(taken, PTR))  # other threads run the same program at the moment

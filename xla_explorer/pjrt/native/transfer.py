@@ -60,7 +60,7 @@ def _from_host() -> NativeFunction:
     )
     kind = f.get(arguments, a, "type")
     data = f.get(arguments, a, "data")
-    total = w.named(w.stack_slot("i64"), PTR)
+    total = w.stack_slot(I64)
     item = w.load(f.element(f.global_address("item_sizes"), kind & (TYPES - 1)), I64)
     with f.when(item.equals(0)):  # an unknown type, which Python refuses
         f.give(f.call("python_Client_BufferFromHostBuffer", PTR, a))
@@ -80,7 +80,7 @@ def _from_host() -> NativeFunction:
         PTR,
         *[f.get(arguments, a, name) for name in ("client", "device", "memory")],
     )
-    template = w.named(w.stack_slot(f"[{ctypes.sizeof(BufferRecord) // 8} x i64]"), PTR)
+    template = w.stack_slot(I64, ctypes.sizeof(BufferRecord) // 8)
     values: dict[str, Value | int] = {
         "dims": dims,
         "rank": rank,

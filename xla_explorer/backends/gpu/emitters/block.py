@@ -16,7 +16,7 @@ from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Value
 from xla_explorer.compiler.codegen.kernels.accumulators import Elements
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.thread_number import launch_number
-from xla_explorer.compiler.codegen.llvm_types import memory_type, type_bits
+from xla_explorer.compiler.codegen.llvm_types import stored_type
 from xla_explorer.compiler.codegen.lowering.elements import element_of, parts_of
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
@@ -53,7 +53,7 @@ class BlockOfThreads:
     def shared(self, element_type: PrimitiveType, count: int) -> Elements:
         """Reserve an array of elements in shared memory; `finish` declares the total size."""
         size, parts = (
-            count * type_bits(memory_type(element_type)) // 8,
+            count * stored_type(element_type).bits // 8,
             2 if element_type.is_complex else 1,
         )
         first = self._reserved(parts * size)

@@ -211,9 +211,7 @@ def reduce(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
         simple_combiner(i.to_apply) if element_type.is_float and element_type.bits < 32 else None
     )
     wide = F32 if operation else element_type
-    slots = [
-        w.stack_slot(value_type(wide).scalar) for _ in range(2 if element_type.is_complex else 1)
-    ]
+    slots = [w.stack_slot(value_type(wide)) for _ in range(2 if element_type.is_complex else 1)]
 
     def store(value: Scalar) -> None:
         for part, slot in zip(

@@ -11,7 +11,6 @@ from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import (
     from_memory,
-    memory_type,
     stored_type,
     to_memory,
 )
@@ -53,7 +52,7 @@ class Accumulators:
     ) -> None:
         w = context.writer
         slots = [
-            [w.stack_slot(memory_type(t), count) for _ in range(2 if t.is_complex else 1)]
+            [w.stack_slot(stored_type(t), count) for _ in range(2 if t.is_complex else 1)]
             for t in types
         ]
         self.elements = [Elements(w, t, parts) for t, parts in zip(types, slots, strict=True)]

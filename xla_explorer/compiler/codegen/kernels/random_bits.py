@@ -14,7 +14,7 @@ from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.ir.types import I64, PTR, Type
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.llvm_types import register_type, type_bits
+from xla_explorer.compiler.codegen.llvm_types import value_type
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.threefry import paired_dimension
 from xla_explorer.hlo.instruction import HloInstruction
@@ -55,7 +55,7 @@ class _Words:
         array = context.outputs[-1]
         self.w = context.writer
         self.pointer = array.pointer
-        self.element_bits = type_bits(register_type(array.shape.element_type))
+        self.element_bits = value_type(array.shape.element_type).bits
         self.count = array.shape.element_count * max(self.element_bits // 32, 1)
 
     def store(self, at: Word, word: Value[Integer]) -> None:

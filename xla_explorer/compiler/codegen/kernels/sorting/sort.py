@@ -20,7 +20,7 @@ from xla_explorer.compiler.codegen.kernels.sorting.row_sort import (
     RowSort,
     integer_key,
 )
-from xla_explorer.compiler.codegen.llvm_types import real, register_type, type_bits
+from xla_explorer.compiler.codegen.llvm_types import real, value_type
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.evaluator.sorting import SortKey, comparator_keys
@@ -49,7 +49,7 @@ def _radix_keys(context: KernelContext, comparator: HloComputation) -> list[Radi
         order = compared.attributes.get("type")
         if order in ("SIGNED", "UNSIGNED") and (order == "SIGNED") != element_type.is_signed:
             return None
-        bits = 8 if element_type.is_pred else type_bits(register_type(element_type))
+        bits = 8 if element_type.is_pred else value_type(element_type).bits
         keys.append(RadixKey(bits, _key_function(context, comparator, key)))
     return keys
 

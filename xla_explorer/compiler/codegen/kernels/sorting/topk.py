@@ -23,7 +23,7 @@ from xla_explorer.compiler.codegen.kernels.sorting.row_sort import (
     RowSort,
     integer_key,
 )
-from xla_explorer.compiler.codegen.llvm_types import memory_type, stored_type, type_bits
+from xla_explorer.compiler.codegen.llvm_types import stored_type
 from xla_explorer.hlo.primitive_type import S32
 
 SORTED_LIST = 64  # largest k with a sorted list
@@ -70,7 +70,7 @@ def _key(context: KernelContext, value: Scalar) -> Value[Integer]:
 
 
 def _key_bits(context: KernelContext) -> int:
-    return type_bits(memory_type(context.outputs[0].shape.element_type))
+    return stored_type(context.outputs[0].shape.element_type).bits
 
 
 def _by_sorting(context: KernelContext, k: int) -> None:
