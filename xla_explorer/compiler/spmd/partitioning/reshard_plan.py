@@ -143,7 +143,6 @@ _ALL_KINDS = frozenset(["slice", "all-gather", "all-to-all", "collective-permute
 _XLA_ORDER = (
     frozenset(["collective-permute"]),
     frozenset(["slice"]),
-    frozenset(["all-to-all"]),
     frozenset(["all-to-all", "collective-permute"]),
     frozenset(["all-gather"]),
     frozenset(["slice", "all-to-all", "collective-permute"]),
