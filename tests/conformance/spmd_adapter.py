@@ -18,13 +18,20 @@ from xla_explorer.hlo.text.parser import parse_hlo
 from xla_explorer.hlo.verifier import verify
 
 
-def is_annotated(module: HloModule) -> bool:
-    """Return True if every array of the entry that is computed carries a sharding."""
-    free = ("constant", "get-tuple-element")
-    return all(
-        "sharding" in i.attributes or i.opcode.name in free or not i.shape.is_array
+def is_annotated(module: HloModule, options: dict[str, Any]) -> bool:
+    """Return True if the module's shardings are propagated already.
+
+    Shardy removes its meshes from the header; GSPMD annotates every array.
+    """
+    if options.get("use_shardy_partitioner"):
+        return "xla.sdy.meshes" not in str(module.attributes.get("frontend_attributes", ""))
+    arrays = [
+        i
         for i in module.entry.instructions.values()
-    )
+        if i.shape.is_array and i.opcode.name not in ("constant", "get-tuple-element")
+    ]
+    known = sum(["sharding" in i.attributes for i in arrays])
+    return 10 * known > 9 * len(arrays)
 
 
 def partition(hlo_text: str, num_partitions: int, options: dict[str, Any]) -> str:
@@ -33,7 +40,7 @@ def partition(hlo_text: str, num_partitions: int, options: dict[str, Any]) -> st
     Shardings are propagated first, unless the instructions carry them already.
     """
     module = parse_hlo(hlo_text)
-    if not is_annotated(module):
+    if not is_annotated(module, options):
         make_pass("shardy-xla").run(module, PassContext())
     policy = os.environ.get("SPMD_POLICY", "cost")
     SpmdPartitioning(num_partitions, policy).run(module, PassContext())
