@@ -120,6 +120,13 @@ def test_an_isolated_session_answers_like_any_other() -> None:
     assert apart.override(forbid=[]).isolation == apart.isolation
 
 
+def test_code_with_its_origins_comes_from_the_child() -> None:
+    here, there = (xe.compile(TWO, isolate=isolate, threads=1) for isolate in (False, True))
+    kernel = here.kernels()["kernel"][0]
+    assert str(there.explain(kernel)) == str(here.explain(kernel))
+    assert str(there.llvm_ir()) == str(here.llvm_ir())
+
+
 def test_ids_at_home_are_ids_in_the_child() -> None:
     session = xe.compile(TWO, isolate=True)
     names = {i.id: i.name for i in session.module.instructions()}

@@ -6,9 +6,13 @@ module, which registers how each type is sent.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from xla_explorer.backends.interfaces import CompileOptions
+from xla_explorer.compiler.codegen.ir.builder import Builder
+from xla_explorer.compiler.codegen.ir.records import Body
+from xla_explorer.compiler.codegen.ir.types import Type
+from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.pipeline import PassControl, PassTrace
 from xla_explorer.compiler.pipeline.trace import PassStep
 from xla_explorer.foundation.journal import Event, Journal, Span
@@ -101,6 +105,11 @@ def _journal(level: str, spans: list[Span], events: list[Event]) -> Journal:
     return made
 
 
+def _value(type_: Type, name: str) -> Value[Any]:
+    """Return a value of a finished function, in which nothing more is emitted."""
+    return Value(cast("Builder", None), type_, name)
+
+
 def _trace(
     begun: tuple[Any, ...], steps: list[PassStep], error: BaseException | None, seconds: float
 ) -> PassTrace:
@@ -126,6 +135,9 @@ def _values_of_trace(trace: PassTrace) -> tuple[Any, ...]:
     return begun, trace.steps, error, trace.seconds
 
 
+register_plain_data(Type, lambda t: (t.scalar, t.lanes, t.space, t.format), Type)
+register_plain_data(Value, lambda v: (v.type, v.name), _value)
+register_plain_data(Body, lambda body: (body.records,), Body)
 register_plain_data(PrimitiveType, lambda v: (v.name,), primitive_type)
 register_plain_data(Shape, lambda v: (v.text,), parse_shape)
 register_plain_data(Layout, lambda v: (v.minor_to_major, v.properties), layout)
