@@ -11,6 +11,7 @@ from latex2mathml.converter import convert
 from nbclient import NotebookClient
 from sphinx.application import Sphinx
 
+from notebooks.book.llms import write_llms
 from notebooks.book.reference import write_reference
 
 
@@ -24,6 +25,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("env-before-read-docs", _spread)
     app.connect("doctree-read", _without_empty_outputs)
     app.connect("config-inited", lambda app, config: write_reference())
+    app.connect("config-inited", lambda app, config: write_llms())
     app.add_lexer("python", IPython3Lexer)  # cells have magics too
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -149,8 +149,13 @@ def answered(workspace: Workspace, name: str, arguments: Mapping[str, Any]) -> s
             f"tokens must be from {LEAST_TOKENS} to {MOST_TOKENS}, got {budget!r:.40}"
         )
     _check(found, given)
-    with workspace.lock:
-        return found.run(workspace, **given).fitted(budget, workspace.keep)
+    if not workspace.lock.acquire(timeout=workspace.limits.seconds):
+        raise RefusedError("another question still runs", "ask again, or for less")
+    try:
+        with workspace.bounded(isolate=found.cost >= Cost.RUNS):
+            return found.run(workspace, **given).fitted(budget, workspace.keep)
+    finally:
+        workspace.lock.release()
 
 
 def _check(found: Tool, given: Mapping[str, Any]) -> None:

@@ -261,7 +261,9 @@ def same(work: Workspace, program: str, other: str, claim: str = "real") -> Repl
     """Compare the results of two programs on adversarial arguments; say where they differ."""
     _may_run(work)
     left, right = work.program(program), work.program(other)
-    verdict = compared(left.source, right, claim=claim, seconds=min(30.0, work.limits.seconds))
+    # Not by the evaluator in this process: a program may not end.
+    reference = work.compiled(left.source, "interpreter", "none")
+    verdict = compared(reference, right, claim=claim, seconds=min(30.0, work.limits.seconds))
     return Reply("", [text_part(verdict.to_text())])
 
 

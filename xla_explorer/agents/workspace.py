@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import Final, NamedTuple
+from contextlib import AbstractContextManager
+from typing import Any, Final, NamedTuple
 
 from xla_explorer.agents.budget import Part
 from xla_explorer.agents.folders import Folders, RefusedError
@@ -14,6 +15,7 @@ from xla_explorer.explorer.sessions.examples import example
 from xla_explorer.explorer.sessions.file_formats import MLIR_SUFFIXES
 from xla_explorer.explorer.sessions.isolation import Isolation
 from xla_explorer.explorer.sessions.loading import module_of_bytes
+from xla_explorer.explorer.sessions.options import options
 from xla_explorer.hlo.module import HloModule
 
 _MOST_PROGRAMS: Final = 8
@@ -44,6 +46,16 @@ class Workspace:
         self._programs: OrderedDict[str, Session] = OrderedDict()
         self._rests: OrderedDict[str, list[Part]] = OrderedDict()
         self._opened = self._kept = 0
+
+    def bounded(self, isolate: bool) -> AbstractContextManager[Any]:
+        """Return a context in which reading, compiling, running and real XLA end at the limits.
+
+        isolate: also of new sessions that a question makes.
+        """
+        megabytes = self.limits.megabytes
+        return options.set(
+            isolate=isolate, timeout=self.limits.seconds, memory_limit=megabytes << 20
+        )
 
     def module(self, path: str, text: str) -> HloModule:
         """Return the module of a path, of an example or of a text; exactly one is given."""
