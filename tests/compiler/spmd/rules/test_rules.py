@@ -46,7 +46,7 @@ RULES = [
      "([k, j], [i, l], [i, j])->([k, j]) {i=3, j=6, k=4, l=1} reduction={i} need_replication={l}"),
     ("r = f32[4,6] custom-call(a), custom_call_target=\"mine\", "
      "frontend_attributes={xla.sdy.sharding_rule=\"#sdy.op_sharding_rule<([i, j])->([i, j]) "
-     "{i=4, j=6} permutation={j}>\"}", "([i, j])->([i, j]) {i=4, j=6} permutation={j}"),
+     "{i=4, j=6} permutation={j}>\"}", "([i, j])->([i, j]) {i=4, j=6} permutation={j}, custom"),
 ]  # fmt: skip
 
 

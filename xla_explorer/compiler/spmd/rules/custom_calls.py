@@ -149,5 +149,10 @@ def read_rule(text: str) -> FactorRule:
             else:
                 kinds[names.index(name)] = FactorKind(key)
     return FactorRule(
-        tuple(numbers.values()), side(operands), side(results), tuple(kinds), frozenset(blocked)
+        tuple(numbers.values()),
+        side(operands),
+        side(results),
+        tuple(kinds),
+        frozenset(blocked),
+        custom=True,
     )

@@ -43,6 +43,8 @@ class FactorRule:
         The kind of each factor.
     blocked : frozenset of int
         Factors along which no sharding is propagated.
+    custom : bool
+        True if the program states the rule.
 
     Examples
     --------
@@ -57,6 +59,7 @@ class FactorRule:
     results: tuple[Tensor, ...]
     kinds: tuple[FactorKind, ...]
     blocked: frozenset[int] = frozenset()
+    custom: bool = False
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:
@@ -72,7 +75,8 @@ class FactorRule:
             chosen = [letter(k) for k, one in enumerate(self.kinds) if one is kind]
             text += f" {kind.value}={{{', '.join(chosen)}}}" if chosen else ""
         blocked = [letter(k) for k in sorted(self.blocked)]
-        return text + (f" blocked_propagation={{{', '.join(blocked)}}}" if blocked else "")
+        text += f" blocked_propagation={{{', '.join(blocked)}}}" if blocked else ""
+        return text + (", custom" if self.custom else "")
 
 
 def letter(factor: int) -> str:
