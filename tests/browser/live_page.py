@@ -27,7 +27,7 @@ const model = {
   save_changes() {},
   on: (name, listen) => { (listeners[name] ||= []).push(listen); },
   async send(message) {
-    window.asked.push(message.method);
+    window.asked.push(message.call.replace("view.", ""));
     window.unanswered++;
     const answer = JSON.parse(await window.kernel(JSON.stringify(message)));
     window.unanswered--;

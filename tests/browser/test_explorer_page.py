@@ -15,7 +15,9 @@ from tests.browser.live_page import settled
 from tests.support.explorer_fakes import HOSTILE, GeneratedSource, HostileSource, SoftmaxSource
 from xla_explorer.explorer.page.front_end import script, style
 from xla_explorer.explorer.page.html_page import save_page
-from xla_explorer.explorer.page.payload import answer, build_payload, packed, step_detail
+from xla_explorer.explorer.page.payload import build_payload, packed
+from xla_explorer.explorer.page.step_data import step_detail
+from xla_explorer.explorer.page.view import answer_of
 
 CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -190,7 +192,7 @@ const model = {
   save_changes() {},
   on: (name, callback) => { listeners[name] = callback; },
   send: message => {
-    const key = message.id === undefined ? message.method : `${message.method} ${message.id}`;
+    const key = [message.call.replace("view.", ""), ...Object.values(message.args)].join(" ");
     window.asked.push(key);
     setTimeout(() => {
       if (answers[key]) listeners["msg:custom"]({ reply: message.reply }, [unpack(answers[key])]);
@@ -210,7 +212,7 @@ def test_steps_are_asked_from_a_kernel_when_they_are_looked_at(
     source = GeneratedSource(600)
     answers = {
         "light": packed(build_payload(source, complete=False)),
-        "panes": packed(answer(source, {"method": "panes"})),
+        "panes": packed(answer_of(source, "panes")),
     }
     answers |= {f"step {k}": packed(step_detail(source, k)) for k in range(7) if k != 3}
     data = json.dumps({key: base64.b64encode(value).decode() for key, value in answers.items()})

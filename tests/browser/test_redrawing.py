@@ -16,7 +16,7 @@ from tests.browser.main_thread import longest_tasks
 from tests.browser.test_legible import layers_text
 from tests.support.dag import dag_text
 from xla_explorer.explorer.page.front_end import script
-from xla_explorer.explorer.page.payload import step_detail
+from xla_explorer.explorer.page.step_data import step_detail
 
 CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -1,4 +1,4 @@
-"""A tab is added by its contract: a file of the script and a row of TABS, nothing else."""
+"""A tab is added by its contract: a file of the script, a row of TABS, a question of the view."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from tests.support.explorer_fakes import SoftmaxSource
-from xla_explorer.explorer.page import front_end, report_data, static_form
+from xla_explorer.explorer.asking.question import _REGISTRY, Cost, Question
+from xla_explorer.explorer.page import front_end, static_form
+from xla_explorer.explorer.page.calls import calls_script
 from xla_explorer.explorer.page.html_page import export_page
-from xla_explorer.explorer.page.payload import answer
 from xla_explorer.explorer.page.tabs import TABS, Tab
+from xla_explorer.explorer.page.view import View, answer_of
 
 CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -56,13 +58,20 @@ def added_tab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     """Add the tab beside all others, as if it were in the package."""
     tab = Tab(
         "passes",
-        data=lambda source, live: [step.name for step in source.steps() if step.changed],
         static=lambda source, rows: f"<p>{len(list(source.steps())[:rows])} passes</p>",
     )
+
+    def passes(view: View) -> list[str]:
+        """Return the names of the passes that changed the module."""
+        return [step.name for step in view.source.steps() if step.changed]
+
+    asked = Question("view", passes, Cost.INSTANT, "", 1)
+    monkeypatch.setitem(_REGISTRY, asked.name, asked)
     shutil.copytree(front_end.ASSETS, tmp_path / "assets")
+    (tmp_path / "assets" / "calls.js").write_text(calls_script())
     (tmp_path / "assets" / "passes.js").write_text(SCRIPT)
     monkeypatch.setattr(front_end, "ASSETS", tmp_path / "assets")
-    for module in (front_end, report_data, static_form):
+    for module in (front_end, static_form):
         monkeypatch.setattr(module, "TABS", (*TABS, tab))
     made = (front_end.script, front_end.page_module, front_end.widget_module, front_end.style)
     for text in made:
@@ -75,9 +84,7 @@ def added_tab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 @pytest.mark.usefixtures("added_tab")
 def test_a_file_and_a_row_are_a_tab(browser: Any, tmp_path: Path) -> None:
     source = SoftmaxSource()
-    assert answer(source, {"method": "passes"}) == ["algsimp", "cse", "fusion"], (
-        "the widget is answered"
-    )
+    assert answer_of(source, "passes") == ["algsimp", "cse", "fusion"], "the widget is answered"
     path = tmp_path / "page.html"
     path.write_text(export_page(source), encoding="utf-8")
     assert "<p>10 passes</p>" in path.read_text(encoding="utf-8"), (

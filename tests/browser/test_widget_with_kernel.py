@@ -155,7 +155,7 @@ def test_a_fusion_that_cannot_be_forced_says_why(
 ) -> None:
     live = Live(browser, xe.explore(session), tmp_path)
     live.page.evaluate(
-        "document.querySelector('.xe').explorer.tryOut({ method: 'override', force: [['fusion', 'no_such', 'q']] })"
+        "document.querySelector('.xe').explorer.tryOut('override', { force: [['fusion', 'no_such', 'q']] })"
     )
     shown = live.page.locator(".xe-why .xe-error")
     shown.wait_for()
@@ -212,7 +212,7 @@ def test_kernels_are_formulas_and_a_table_to_save(
         live.page.locator(".xe-kernels .xe-save").click()
     lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
     assert download.value.suggested_filename == "kernels.csv"
-    assert lines[0].startswith("name,opcode,computes") and len(lines) == 7
+    assert lines[0].startswith("kernel,opcode,computes") and len(lines) == 7
     live.close()
 
 

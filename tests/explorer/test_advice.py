@@ -9,6 +9,7 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.explorer.measures.advice import OWN_RULES, OwnFacts, OwnKernel, own_facts
 from xla_explorer.explorer.measures.advice_rules import KernelFact
+from xla_explorer.explorer.page.view import answer_of
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.hlo.text import parse_hlo
 
@@ -77,6 +78,6 @@ def test_the_page_of_advice_has_its_times_from_the_model_then_from_the_profile()
         "sentence",
         "line",
     ]
-    assert page.to_json() and session._explorer_source_().reports.requests["advice"](
-        session._explorer_source_().reports, {}
-    ) == [[a.sentence, a.gain_us, a.line] for a in page.advice]
+    assert page.to_json() and answer_of(session._explorer_source_(), "advice") == [
+        [a.sentence, a.gain_us, a.line] for a in page.advice
+    ]

@@ -8,7 +8,7 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.explorer.code.control_flow import blocks_of
 from xla_explorer.explorer.code.stage_functions import CodeLine
-from xla_explorer.explorer.page.payload import answer
+from xla_explorer.explorer.page.view import answer_of
 
 TEXT = """HloModule m
 
@@ -56,9 +56,10 @@ def test_the_tensor_of_an_instruction_has_its_nan_and_its_difference(session: xe
     with pytest.raises(xe.XlaExplorerError, match="is not in the module"):
         session.passes.value("%ones", x)
     assert session.passes.value("%ones", x, step=0).facts()["mean"] == 1.0
-    live = answer(
+    live = answer_of(
         session._explorer_source_(),
-        {"method": "values", "step": 0, "id": session.passes.find("%l")},
+        "values",
+        {"step": 0, "instruction": session.passes.find("%l")},
     )
     assert ["elements", 256] in live["facts"] and len(live["histogram"]) > 1
 
@@ -68,7 +69,7 @@ def test_the_chain_of_callers(session: xe.Session) -> None:
         ["/a/model.py", "attn", 40],
         ["/a/model.py", "step", 90],
     ]
-    data = answer(session._explorer_source_(), {"method": "callers"})
+    data = answer_of(session._explorer_source_(), "callers")
     innermost = data["frames"][data["of"][str(session.passes.find("%l"))]]
     assert innermost[:3] == ["/a/model.py", "attn", 40] and data["frames"][innermost[3]][:3] == [
         "/a/model.py",

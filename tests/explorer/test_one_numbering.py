@@ -13,7 +13,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.compiler.pipeline.trace import UnknownStepError
-from xla_explorer.explorer.page.payload import step_detail
+from xla_explorer.explorer.page.step_data import step_detail
 from xla_explorer.explorer.session import Session
 
 EXPLORER = Path(xe.__file__).parent

@@ -42,17 +42,17 @@ def _selected(widget: Any) -> str:
     return name
 
 
-def _asked(widget: ExplorerWidget, **message: Any) -> Any:
+def _asked(widget: ExplorerWidget, call: str, **args: Any) -> Any:
     heard: list[Any] = []
     widget.send = lambda content, buffers=None: heard.append((content, buffers))  # type: ignore[method-assign]
-    widget._reply(widget, {"reply": 1, **message}, [])
+    widget._reply(widget, {"reply": 1, "call": call, "args": args}, [])
     return unpacked(heard[-1][1][0])
 
 
 def test_an_edited_text_is_compiled_and_the_place_is_kept(session: xe.Session) -> None:
     widget = _at_fusion(session)
     text = TEXT.replace("  y", "  w = f32[64] tanh(x)\n  y").replace("(y, x)", "(y, w)")
-    answer = _asked(widget, method="edit", text=text, passes="")
+    answer = _asked(widget, "widget.edit", text=text, passes="")
     assert (
         answer["faults"] == []
         and "compiled in" in answer["status"]
@@ -61,10 +61,10 @@ def test_an_edited_text_is_compiled_and_the_place_is_kept(session: xe.Session) -
     assert widget.source.steps()[widget.step].name == "fusion" and _selected(widget) == "r"
     assert (
         widget.view == {"tab": "text", "panes": ["edit"]}
-        and _asked(widget, method="source_text") == text
+        and _asked(widget, "view.source_text") == text
     )
     assert len(widget.source.steps()) > 9
-    _asked(widget, method="edit", text=text, passes="algsimp,dce")
+    _asked(widget, "widget.edit", text=text, passes="algsimp,dce")
     assert [step.name for step in widget.source.steps()][1:3] == ["algsimp", "dce"]
     widget.back()
     widget.back()
@@ -85,7 +85,7 @@ def test_what_cannot_be_compiled_says_where(
 ) -> None:
     widget = _at_fusion(session)
     before = widget.data
-    (fault,) = _asked(widget, method="edit", text=text, passes=passes)["faults"]
+    (fault,) = _asked(widget, "widget.edit", text=text, passes=passes)["faults"]
     assert says in fault["message"] and (
         place is None or (fault["line"], fault["column"]) == place[:2]
     )

@@ -34,7 +34,7 @@ def test_small_compiles_travel_whole_and_big_ones_answer() -> None:
     assert not unpacked(widget.data)["complete"] and len(widget.data) < 5000
     heard = _Heard()
     widget.send = heard
-    widget._reply(widget, {"method": "step", "id": 3, "reply": 7}, [])
+    widget._reply(widget, {"call": "view.step", "args": {"step": 3}, "reply": 7}, [])
     content, buffers = heard[0]
     assert content == {"reply": 7} and len(unpacked(buffers[0])["text"]) == len(
         GeneratedSource().text(3)
@@ -44,7 +44,7 @@ def test_small_compiles_travel_whole_and_big_ones_answer() -> None:
 def test_a_failing_answer_is_an_answer() -> None:
     widget, heard = ExplorerWidget(SoftmaxSource()), _Heard()
     widget.send = heard
-    widget._reply(widget, {"method": "step", "id": 99, "reply": 1}, [])
+    widget._reply(widget, {"call": "view.step", "args": {"step": 99}, "reply": 1}, [])
     assert heard[0][0]["reply"] == 1 and "no step 99" in heard[0][0]["error"]
 
 
@@ -90,7 +90,9 @@ def test_a_decision_of_any_kind_is_tried_out_and_the_new_compile_has_its_times()
     widget, sent = xe.explore(session), []
     widget.send = lambda content, _=None: sent.append(content)  # type: ignore[method-assign]
     widget._reply(
-        widget, {"method": "override", "reply": 1, "forbid": [["parallel", "wrapped_tanh"]]}, []
+        widget,
+        {"call": "widget.override", "args": {"forbid": [["parallel", "wrapped_tanh"]]}, "reply": 1},
+        [],
     )
     comparison = widget._shown[-1][1]
     assert sent == [{"reply": 1}] and comparison.title == "forbid parallel of %wrapped_tanh"
@@ -98,5 +100,7 @@ def test_a_decision_of_any_kind_is_tried_out_and_the_new_compile_has_its_times()
         "parallel of %wrapped_tanh was forbidden"
     ] and comparison.overrides[0].granted
     assert "%wrapped_tanh" in [row.kernel for row in widget.source.timings()]
-    widget._reply(widget, {"method": "override", "reply": 2, "forbid": [["launch"]]}, [])
+    widget._reply(
+        widget, {"call": "widget.override", "reply": 2, "args": {"forbid": [["launch"]]}}, []
+    )
     assert "not a list of kinds" in sent[-1]["error"]

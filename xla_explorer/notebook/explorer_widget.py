@@ -14,13 +14,15 @@ import anywidget
 import traitlets
 from IPython.core.getipython import get_ipython
 
+from xla_explorer.explorer.asking import Cost, question, value_of
 from xla_explorer.explorer.page.front_end import style, widget_module
 from xla_explorer.explorer.page.html_page import export_page
-from xla_explorer.explorer.page.payload import answer, build_payload, measured_data, packed
+from xla_explorer.explorer.page.payload import build_payload, measured_data, packed
 from xla_explorer.explorer.page.reports import ComparisonTable, OverrideKey, Pair
 from xla_explorer.explorer.page.saved_form import saved_html
 from xla_explorer.explorer.page.source import ExplorerSource
 from xla_explorer.explorer.page.static_form import static_text
+from xla_explorer.explorer.page.view import View
 from xla_explorer.explorer.sessions.editing import beside_sentence, edited, faults_of, like_step
 from xla_explorer.explorer.sessions.options import options
 from xla_explorer.foundation.collector import collector_paused
@@ -167,7 +169,24 @@ class ExplorerWidget(anywidget.AnyWidget):
                 build_payload(source, complete=self._complete, live=True, comparison=comparison)
             )
 
-    def _edit(self, text: str, passes: str) -> dict[str, Any]:
+    @question("widget", cost=Cost.RUNS, name="override")
+    def _override(self, force: list[Any] = [], forbid: list[Any] = []) -> None:  # noqa: B006
+        """Compile again with decisions forced or forbidden, and show that compile."""
+        self._try(_overrides(force, "force"), _overrides(forbid, "forbid"))
+
+    @question("widget", cost=Cost.RUNS, name="measure")
+    def _measure(self) -> None:
+        """Time the program, and show the times."""
+        self.source.reports.measure()
+        self.refresh()
+
+    @question("widget", name="back")
+    def _back(self) -> None:
+        """Show the compile before the last override again."""
+        self.back()
+
+    @question("widget", cost=Cost.COMPILES, name="edit")
+    def _edit(self, text: str = "", passes: str = "") -> dict[str, Any]:
         """Compile another text and show it; return a sentence on it, or its errors."""
         session: Any = getattr(self.source, "session", None)
         try:
@@ -185,25 +204,14 @@ class ExplorerWidget(anywidget.AnyWidget):
         """Answer a request by its number; a failure is an answer too, which the view shows."""
         if not isinstance(message, Mapping):
             return  # no request of our script's
-        reply = message.get("reply")
+        reply, args = message.get("reply"), message.get("args")
         try:
-            if message.get("method") == "override":
-                self._try(_overrides(message, "force"), _overrides(message, "forbid"))
-                data = packed({})
-            elif message.get("method") == "edit":
-                data = packed(
-                    self._edit(str(message.get("text") or ""), str(message.get("passes") or ""))
-                )
-            elif message.get("method") == "measure":
-                self.source.reports.measure()
-                self.refresh()
-                data = packed({})
-            elif message.get("method") == "back":
-                self.back()
-                data = packed({})
-            else:
-                with collector_paused():  # an answer may hold a hundred thousand lines
-                    data = packed(answer(self.source, message))
+            targets = {"view": View(self.source), "widget": self}
+            found = value_of(
+                targets, str(message.get("call")), args if isinstance(args, Mapping) else {}
+            )
+            with collector_paused():  # an answer may hold a hundred thousand lines
+                data = packed(found if found is not None else {})
         except Exception as error:
             self.send({"reply": reply, "error": f"{type(error).__name__}: {error}"})
             return
@@ -257,9 +265,8 @@ def _refresh_after_each_cell(widget: weakref.ref[ExplorerWidget]) -> None:
     shell.events.register("post_run_cell", after)
 
 
-def _overrides(message: Mapping[str, Any], key: str) -> list[OverrideKey]:
-    """Return the lists (kind, *names) under `key`. ValueError for anything else."""
-    given = message.get(key) or []
+def _overrides(given: Sequence[Any], key: str) -> list[OverrideKey]:
+    """Return lists (kind, *names) as keys. ValueError for anything else."""
     if not all(
         isinstance(one, list) and len(one) >= 2 and all(isinstance(name, str) for name in one)
         for one in given

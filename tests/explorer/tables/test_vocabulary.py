@@ -8,8 +8,8 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.explorer.asking import answer, questions
-from xla_explorer.explorer.page.payload import answer as page_answer
 from xla_explorer.explorer.page.source import TimingRow
+from xla_explorer.explorer.page.view import answer_of
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.tables import COLUMNS, NOUNS, Kernel
 
@@ -47,7 +47,7 @@ def test_the_columns_of_a_table_are_those_of_its_noun(attention: Session, call: 
 
 def test_every_number_that_the_page_shows_of_a_kernel_is_in_kernels(attention: Session) -> None:
     source, frame = attention._explorer_source_(), attention.kernels()
-    shown = page_answer(source, {"method": "kernels"})
+    shown = answer_of(source, "kernels")
     assert [row[: len(frame.columns)] for row in shown["rows"]] == [
         [None if cell != cell else cell for cell in row]
         for row in frame.astype(object).values.tolist()

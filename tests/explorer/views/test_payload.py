@@ -12,13 +12,13 @@ from tests.support.explorer_fakes import GeneratedSource, HostileSource, Softmax
 from xla_explorer.explorer.display.plain_data import plain
 from xla_explorer.explorer.page.payload import (
     MOST_DECISIONS,
-    answer,
     build_payload,
     is_small,
     packed,
-    step_detail,
     unpacked,
 )
+from xla_explorer.explorer.page.step_data import step_detail
+from xla_explorer.explorer.page.view import answer_of
 from xla_explorer.foundation.decision import Decision
 
 _ROWS = """
@@ -64,20 +64,22 @@ def test_big_modules_send_a_light_payload() -> None:
 
 def test_answers() -> None:
     source = GeneratedSource()
-    assert len(answer(source, {"method": "step", "id": 2})["picture"]["nodes"]) == len(
+    assert len(answer_of(source, "step", {"step": 2})["picture"]["nodes"]) == len(
         source.picture(2).nodes
     )
-    assert [pane["name"] for pane in answer(source, {"method": "panes"})] == ["hlo", "llvm-ir"]
-    assert answer(SoftmaxSource(), {"method": "history", "id": 9})[0] == "step 0: %exp.9 written"
-    for bad in (
-        {"method": "step", "id": 99},
-        {"method": "step", "id": True},
-        {"method": "step"},
-        {"method": "files"},
-        {},
+    assert [pane["name"] for pane in answer_of(source, "panes")] == ["hlo", "llvm-ir"]
+    assert answer_of(SoftmaxSource(), "history", {"instruction": 9})[0] == "step 0: %exp.9 written"
+    for call, args, words in (
+        ("step", {"step": 99}, "no step 99"),
+        ("step", {"step": True}, "must be an integer"),
+        ("step", {}, "needs step"),
+        ("step", {"step": 1, "path": "/etc"}, "no argument 'path'"),
+        ("files", {}, "no question"),
+        ("__init__", {}, "no question"),
+        ("", {}, "no question"),
     ):
-        with pytest.raises(ValueError, match=r"no step 99|not a request of this view"):
-            answer(source, bad)
+        with pytest.raises(ValueError, match=words):
+            answer_of(source, call, args)
 
 
 def test_too_many_decisions_are_cut_and_counted() -> None:

@@ -51,6 +51,7 @@ ALLOWED = {
         r"/S\((\d+)\)/": "the memory space of a layout",
         r"/\d+/": "the bits in the name of an element type",
     },
+    "store.js": {r"/\{(\w+)\}/g": "the places of arguments in a call of Python"},
     "tables.js": {
         r'/[",\n\r]/': "whether a cell of CSV needs quotes",
         r"/^[=+\-@]/": "what a spreadsheet would run",

@@ -6,7 +6,7 @@ answer for the widget, pages, the command line, magics and agents.
 Start reading at `question.py`.
 """
 
-from xla_explorer.explorer.asking.answering import answer, checked_call
+from xla_explorer.explorer.asking.answering import answer, checked_call, value_of
 from xla_explorer.explorer.asking.budget import Budget
 from xla_explorer.explorer.asking.call_text import Call, CallError, parse_call
 from xla_explorer.explorer.asking.question import (
@@ -32,4 +32,5 @@ __all__ = [
     "parse_call",
     "question",
     "questions",
+    "value_of",
 ]

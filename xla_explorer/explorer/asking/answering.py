@@ -86,6 +86,29 @@ def answer(
     return Reply(found, given, value, parsed.start, parsed.stop, budget)
 
 
+def value_of(targets: Mapping[str, Any], call: str, args: Mapping[str, Any]) -> Any:
+    """Return what a question returns, for a request of a view.
+
+    Parameters
+    ----------
+    targets : mapping
+        The objects that answer, by the owner of their questions.
+    call : str
+        The name of a question, with its owner.
+    args : mapping
+        The arguments by name, as JSON data.
+
+    Raises
+    ------
+    UnknownQuestionError
+        None of the objects has the question, or it does not read an argument.
+    """
+    found, given = checked_call(Call(call, (), dict(args)))
+    if found.owner not in targets:
+        raise UnknownQuestionError(f"this view has no question {call!r}")
+    return found.function(targets[found.owner], **given)
+
+
 def checked_call(call: Call) -> tuple[Question, dict[str, Any]]:
     """Return the question of a call and its arguments by name, checked against the registry."""
     found = question_of(call.name)

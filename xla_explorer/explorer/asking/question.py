@@ -18,12 +18,13 @@ from typing import Any, TypeVar
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.keywords import annotation_of
 from xla_explorer.foundation.suggestions import nearest
-from xla_explorer.hlo.instruction import HloInstruction
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 STEP = "passes[step]"
 """The owner of questions about one pass; `step` is their first argument."""
+OWNERS_OF_VIEWS = frozenset({"view", "widget"})
+"""Owners of questions that only the explorer's script has: pictures, lines with ids, buttons."""
 NOT_ASKED = frozenset({"path", "folder", "others", "schedules"})
 """Parameters that can name files, which no request may read or write."""
 
@@ -92,6 +93,8 @@ class Question:
         The noun of the rows, a key of `explorer.tables.NOUNS`; empty for texts and other rows.
     embed : int
         Rows of the answer that an exported page carries; 0 if a page does not have the answer.
+    shown_by : str
+        Of a request of a view, the call in Python that shows the same: `session.kernels()`.
     """
 
     def __init__(
@@ -102,10 +105,13 @@ class Question:
         noun: str,
         embed: int,
         is_property: bool = False,
+        name: str = "",
+        shown_by: str = "",
     ) -> None:
         self.owner, self.function, self.cost = owner, function, cost
         self.noun, self.embed, self.is_property = noun, embed, is_property
-        self.name = f"{owner}.{function.__name__}" if owner else function.__name__
+        self.shown_by, own = shown_by, name or function.__name__
+        self.name = f"{owner}.{own}" if owner else own
 
     @property
     def tool(self) -> str:
@@ -189,6 +195,8 @@ def question(
     noun: str = "",
     embed: int = 0,
     is_property: bool = False,
+    name: str = "",
+    shown_by: str = "",
 ) -> Callable[[F], F]:
     """Register a method as a question; the method stays as it is.
 
@@ -205,6 +213,10 @@ def question(
         Rows of the answer in an exported page.
     is_property : bool
         The method is the getter of a property, so that a call has no brackets.
+    name : str
+        The last part of the question's name; by default that of the method.
+    shown_by : str
+        Of a request of a view, the call in Python that shows the same.
 
     Examples
     --------
@@ -215,16 +227,22 @@ def question(
     """
 
     def register(function: F) -> F:
-        made = Question(owner, function, cost, noun, embed, is_property)
+        made = Question(owner, function, cost, noun, embed, is_property, name, shown_by)
         _REGISTRY[made.name] = made
         return function
 
     return register
 
 
-def questions() -> Mapping[str, Question]:
-    """Return all questions by name, in the order of their definition."""
-    return types.MappingProxyType(_REGISTRY)
+def questions(*, of_views: bool = False) -> Mapping[str, Question]:
+    """Return the questions of sessions by name, in the order of their definition.
+
+    Parameters
+    ----------
+    of_views : bool
+        Return the requests of the explorer's script instead.
+    """
+    return {name: q for name, q in _REGISTRY.items() if (q.owner in OWNERS_OF_VIEWS) == of_views}
 
 
 def question_of(name: str) -> Question:
@@ -233,8 +251,9 @@ def question_of(name: str) -> Question:
         (q for q in _REGISTRY.values() if q.tool == name), None
     )
     if known is None:
-        near = nearest(name, list(_REGISTRY), 3)
-        hint = f"near: {', '.join(near)}" if near else f"questions: {', '.join(sorted(_REGISTRY))}"
+        public = sorted(questions())
+        near = nearest(name, public, 3)
+        hint = f"near: {', '.join(near)}" if near else f"questions: {', '.join(public)}"
         raise UnknownQuestionError(f"a session has no question {name!r}", hint)
     return known
 
@@ -245,7 +264,6 @@ _JSON: dict[Any, tuple[str, ...]] = {
     float: ("number", "integer"),
     bool: ("boolean",),
     types.NoneType: ("null",),
-    HloInstruction: (),
     Any: (),
 }
 

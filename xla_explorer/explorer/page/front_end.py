@@ -20,7 +20,7 @@ from xla_explorer.explorer.pictures.svg import COLOURS, DARK_COLOURS
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 _BELOW = (
-    "schema", "layout", "anchored", "elements", "state", "diff", "pools", "correspondence",
+    "schema", "calls", "layout", "anchored", "elements", "state", "diff", "pools", "correspondence",
     "store", "tasks", "worker_source", "background", "scene_tree", "scene", "labels", "drawing",
     "layers", "colours", "neighbourhood", "blocks", "tables", "highlighted", "noise", "long_list",
     "layer_table", "lines", "pane_titles", "mnemonics", "hover", "llvm", "flame", "roofline",

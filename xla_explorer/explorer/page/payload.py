@@ -3,7 +3,7 @@
 A *complete* payload holds every step and needs no Jupyter kernel. Successive steps share most of
 their rows, so each is stored once in a pool (`pools.py`) and a step is a sequence of its slots. A
 *light* payload holds the step list, decisions, times and the lineage; the rest is requested step by
-step (`answer`).
+step (`view.View`).
 """
 
 from __future__ import annotations
@@ -14,34 +14,30 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from xla_explorer.explorer.display.code_pane import CodePane, TextLine
 from xla_explorer.explorer.display.plain_data import plain
 from xla_explorer.explorer.display.quantities import headline
+from xla_explorer.explorer.page.embedding import embedded_reports
 from xla_explorer.explorer.page.fact_heads import fact_heads
 from xla_explorer.explorer.page.json_data import (
     ExplorerPayload,
-    LineData,
     PaneData,
     PooledPicture,
     PooledStep,
-    StepDetail,
     WholeData,
-    text_lines,
     to_mapping,
 )
 from xla_explorer.explorer.page.pools import (
     PICTURE_KEYS,
-    PackedColumn,
     Pool,
     column,
     identity,
     line_key,
 )
 from xla_explorer.explorer.page.private_paths import cut_paths_in_data
-from xla_explorer.explorer.page.report_data import answer_report, embedded_reports
 from xla_explorer.explorer.page.reports import Column, ComparisonTable
 from xla_explorer.explorer.page.schema import wire_format
 from xla_explorer.explorer.page.source import ExplorerSource, StepRow
+from xla_explorer.explorer.page.step_data import changes, pane_data
 from xla_explorer.explorer.pictures.picture import PictureGraph
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.decision import Decision
@@ -53,9 +49,6 @@ EMBED_INSTRUCTIONS = 6_000
 """Instructions of all changed steps up to which a payload is complete by default."""
 LONG_VALUE = 20_000
 """Characters of JSON; a longer value has a line of its own."""
-TEXT_APART = 2_000
-"""Instructions of a step; the text of a larger one is sent after its picture, for a fast picture.
-"""
 LONG_PANE = 50
 """Lines of a pane from which a page stores it as columns, which are shorter."""
 MOST_DECISIONS = 6_000
@@ -117,50 +110,6 @@ def shown_step(steps: Sequence[StepRow], index: int) -> int:
     while index > 0 and not steps[index].changed:
         index -= 1
     return index
-
-
-def step_detail(source: ExplorerSource, step: int, *, with_text: bool = True) -> StepDetail:
-    """Return the data of one step."""
-    return StepDetail(
-        picture=source.picture(step).to_json(),
-        changes=_changes(source, step),
-        text=text_lines(source.text(step)) if with_text else None,
-        rewrites=[plain(row) for row in source.rewrites(step)],
-    )
-
-
-def _changes(source: ExplorerSource, step: int) -> list[PackedColumn] | None:
-    found = source.reports.changes(step)
-    return None if found is None else [column(sorted(ids)) for ids in found]
-
-
-def pane_data(
-    panes: Sequence[CodePane], *, with_lines: bool = True, live: bool = True
-) -> list[PaneData]:
-    """Return the code panes as JSON data.
-
-    live: the notebook's process answers later requests; else a costly pane has the call that makes
-    it.
-    """
-    found = []
-    for p in panes:
-        lines: list[LineData] | None = None
-        if p.costly:
-            lines = None if live else text_lines([TextLine(p.costly)])
-        elif with_lines:
-            lines = text_lines(p.lines)
-        found.append(
-            PaneData(
-                name=p.name,
-                producer=p.producer,
-                note=p.note,
-                lines=lines,
-                packed=None,
-                costly=bool(p.costly),
-                sections=list(p.sections),
-            )
-        )
-    return found
 
 
 def packed_pane(pane: PaneData, clean: Callable[[Any], Any]) -> PaneData:
@@ -348,7 +297,7 @@ def _embed(
         whole = source.reports.whole_picture(step) if picture.hidden else None
         payload["details"][str(step)] = PooledStep(
             picture=_pooled(picture, step, pools),
-            changes=_changes(source, step),
+            changes=changes(source, step),
             whole=_whole(source, whole, step, pools) if whole is not None else None,
             text=pools["text"].sequence(source.text(step), step),
             rewrites=[plain(row) for row in source.rewrites(step)],
@@ -372,42 +321,3 @@ def _instructions_by_heat(source: ExplorerSource, steps: Sequence[int]) -> list[
     for step in reversed(steps):
         ids.update((key, None) for _, key in source.text(step) if key is not None)
     return list(ids)
-
-
-def answer(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
-    """Return the data for one request of the widget, a mapping with `method`.
-
-    `method` is "step", "text" or "history" (with `id`: int), "panes", "pane" (with `name`), "about"
-    (all decisions about the instruction `id`), or a request of a report.
-
-    Raises
-    ------
-    ValueError
-        The request is none of these, or the step or pane does not exist.
-    """
-    method, number = message.get("method"), message.get("id")
-    if method == "panes":
-        return pane_data(source.panes(), with_lines=False)
-    if method == "pane":
-        for pane in source.panes():
-            if pane.name == message.get("name"):
-                return text_lines(pane.lines)
-        raise ValueError(f"the code has no pane {message.get('name')!r}")
-    if method == "about":
-        return [plain(row) for row in source.decisions() if number in row.subjects]
-    if (
-        method in ("step", "text", "history")
-        and isinstance(number, int)
-        and not isinstance(number, bool)
-    ):
-        if method == "history":
-            return plain(list(source.history(number)))
-        steps = source.steps()
-        if not 0 <= number < len(steps):
-            raise ValueError(
-                f"the compile has no step {number}: 0 is as written, {len(steps) - 1} after the last pass"
-            )
-        if method == "text":
-            return text_lines(source.text(number))
-        return step_detail(source, number, with_text=steps[number].instructions_after <= TEXT_APART)
-    return answer_report(source, message)

@@ -118,8 +118,7 @@ def search_items(source: ExplorerSource, step: int) -> Iterator[dict[str, Any]]:
     times = columns.get("measured time") or columns.get("predicted time") or {}
     moved = columns.get("bytes moved", {})
     lines = {row.instruction: row.line for row in source.timings()}
-    request = source.reports.requests.get("callers")
-    callers = request(source.reports, {}) if request is not None else {"frames": [], "of": {}}
+    callers = source.reports.callers()
     for key, frame in callers[
         "of"
     ].items():  # JAX locates instructions by stack frames, not in the printed line

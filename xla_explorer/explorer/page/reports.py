@@ -6,7 +6,7 @@ are named tuples of plain values, as in `source`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from xla_explorer.explorer.code.loop_rows import AccessPattern, DirectiveStep, Fold
@@ -18,8 +18,6 @@ from xla_explorer.explorer.tables.kernel import Kernel, MachineRoof
 Pair = tuple[str, str]
 OverrideKey = tuple[str, ...]
 """A forced or forbidden decision: its kind, and the names of its subjects."""
-Request = Callable[[Any, Mapping[str, Any]], Any]
-"""The function from the reports of a view and a message to the answer."""
 
 
 class BufferRow(NamedTuple):
@@ -249,14 +247,14 @@ class ComparisonTable(NamedTuple):
     overrides: tuple[OverrideRow, ...] = ()
 
 
+NO_COMPILE = "this view has no compile: xe.explore(xe.compile(module)) has one"
+
+
 class Reports:
     """The empty answers.
 
-    A query without an answer raises ValueError with the reason; the view shows it. requests:
-    further answers as plain data, by the word of the request (see requests.py).
+    A query without an answer raises ValueError with the reason; the view shows it.
     """
-
-    requests: Mapping[str, Request] = {}
 
     def buffers(self, *, with_reasons: bool = False) -> BufferView | None:
         """Return the buffer assignment, None without one.
@@ -287,6 +285,50 @@ class Reports:
         live: without it also the rows of the most expensive ones, for a page.
         """
         return {"stages": [], "open": [], "kernels": [], "made": {}}
+
+    def flame(self, *, again: bool) -> list[Any]:
+        """Return the flame graph of the compile. again: with rules and LLVM's passes timed now."""
+        raise ValueError("the passes of this view have no times")
+
+    def callers(self) -> dict[str, Any]:
+        """Return stack frames, and the innermost frame of each instruction."""
+        return {"frames": [], "of": {}}
+
+    def values(self, instruction: int, step: int) -> dict[str, Any]:
+        """Return the tensor of an instruction after a step, on random arguments."""
+        raise ValueError("this view has no record of passes")
+
+    def advice(self) -> list[list[Any]]:
+        """Return the advice: sentence, upper bound of the gain in us per run, source line."""
+        raise ValueError(NO_COMPILE)
+
+    def try_loop(self, kernel: int, schedule: str, *, run: bool) -> Any:
+        """Return the nest of a kernel by another schedule; run: compiled and timed."""
+        raise ValueError(NO_COMPILE)
+
+    def lowering(self, kernel: int) -> Any:
+        """Return the steps of a kernel from its nest to LLVM IR."""
+        raise ValueError(NO_COMPILE)
+
+    def side_by_side_kernel(self, kernel: int, stages: Sequence[str]) -> dict[str, Any]:
+        """Return the rows of one kernel, with the code of some stages."""
+        raise ValueError(NO_COMPILE)
+
+    def blocks(self, kernel: int, stage: str) -> dict[str, Any]:
+        """Return the basic blocks of a kernel."""
+        raise ValueError(NO_COMPILE)
+
+    def stage_text(self, name: str) -> list[str]:
+        """Return all lines of a stage."""
+        raise ValueError(NO_COMPILE)
+
+    def source_text(self) -> str:
+        """Return the text that an editor opens."""
+        raise ValueError(NO_COMPILE)
+
+    def faults(self, text: str) -> list[dict[str, Any]]:
+        """Return the errors of an edited text."""
+        raise ValueError(NO_COMPILE)
 
     def pass_costs(self, *, live: bool = False) -> dict[str, Any]:
         """Return the costs of the passes that changed the module. ValueError if unknown."""

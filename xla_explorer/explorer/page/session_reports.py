@@ -19,7 +19,6 @@ from xla_explorer.explorer.code.loop_what_if import loop_try
 from xla_explorer.explorer.code.lowering_steps import lowering_rows
 from xla_explorer.explorer.code.program import kernel_table
 from xla_explorer.explorer.comparisons.comparison import compare_sessions
-from xla_explorer.explorer.display.plain_data import plain
 from xla_explorer.explorer.measures.buffer_report import (
     BufferReport,
     assigned_buffers,
@@ -51,12 +50,10 @@ from xla_explorer.explorer.page.reports import (
     OverrideRow,
     PtxCountRow,
     RemarkRow,
-    Request,
     SharingReason,
 )
-from xla_explorer.explorer.page.requests import number, words
 from xla_explorer.explorer.page.source import ExplorerSource
-from xla_explorer.explorer.page.trace_reports import TRACE_REQUESTS, TraceReports
+from xla_explorer.explorer.page.trace_reports import TraceReports
 from xla_explorer.explorer.pictures.layers import Layer, layers_of
 from xla_explorer.explorer.pictures.scopes import scope_boxes
 from xla_explorer.explorer.questions.control import overridden
@@ -84,33 +81,8 @@ LONGEST_COMPARED = 20_000
 """Instructions; larger modules are compared without a run, since numpy would take minutes."""
 
 
-SESSION_REQUESTS: dict[str, Request] = {
-    **TRACE_REQUESTS,
-    "advice": lambda reports, m: advice_data(reports.session),
-    "loop": lambda reports, m: plain(
-        loop_try(
-            reports.session, number(m, "kernel"), str(m.get("schedule") or ""), bool(m.get("run"))
-        )
-    ),
-    "lowering": lambda reports, m: plain(lowering_rows(reports.session, number(m, "kernel"))),
-    "side_by_side_kernel": lambda reports, m: side_by_side_data.one_kernel(
-        reports.session, number(m, "kernel"), words(m, "stages")
-    ),
-    "blocks": lambda reports, m: side_by_side_data.blocks_data(
-        reports.session, number(m, "kernel"), str(m.get("stage"))
-    ),
-    "stage_text": lambda reports, m: side_by_side_data.stage_text(
-        reports.session, str(m.get("name"))
-    ),
-    "source_text": lambda reports, m: editable_text(reports.session),
-    "faults": lambda reports, m: [fault._asdict() for fault in faults(str(m.get("text") or ""))],
-}
-
-
 class SessionReports(TraceReports):
     """The answers about a session: those about its trace, and about the compiled program."""
-
-    requests = SESSION_REQUESTS
 
     def __init__(self, session: Compilation, source_of: Callable[[Compilation], ExplorerSource],
                  rules_replayed: Callable[[int], ReplayedRules | None] | None = None) -> None:  # fmt: skip
@@ -217,6 +189,38 @@ class SessionReports(TraceReports):
     def side_by_side(self, *, live: bool) -> dict[str, Any]:
         """Return the kernels and columns of the tab of code side by side."""
         return side_by_side_data.summary(self.session, self.kernels(), live=live)
+
+    def advice(self) -> list[list[Any]]:
+        """Return the advice: sentence, upper bound of the gain in us per run, source line."""
+        return advice_data(self.session)
+
+    def try_loop(self, kernel: int, schedule: str, *, run: bool) -> Any:
+        """Return the nest of a kernel by another schedule; run: compiled and timed."""
+        return loop_try(self.session, kernel, schedule, run)
+
+    def lowering(self, kernel: int) -> Any:
+        """Return the steps of a kernel from its nest to LLVM IR."""
+        return lowering_rows(self.session, kernel)
+
+    def side_by_side_kernel(self, kernel: int, stages: Sequence[str]) -> dict[str, Any]:
+        """Return the rows of one kernel, with the code of some stages."""
+        return side_by_side_data.one_kernel(self.session, kernel, stages)
+
+    def blocks(self, kernel: int, stage: str) -> dict[str, Any]:
+        """Return the basic blocks of a kernel."""
+        return side_by_side_data.blocks_data(self.session, kernel, stage)
+
+    def stage_text(self, name: str) -> list[str]:
+        """Return all lines of a stage."""
+        return side_by_side_data.stage_text(self.session, name)
+
+    def source_text(self) -> str:
+        """Return the text that an editor opens."""
+        return editable_text(self.session)
+
+    def faults(self, text: str) -> list[dict[str, Any]]:
+        """Return the errors of an edited text."""
+        return [fault._asdict() for fault in faults(text)]
 
     def roof(self) -> MachineRoof | None:
         """Return the machine's limits; None without measured times or machine."""

@@ -9,8 +9,7 @@ from typing import Any
 from xla_explorer.compiler.decisions.kinds import KINDS, OF_ANY_KIND
 from xla_explorer.explorer.code.compile_flame import flame_of_passes
 from xla_explorer.explorer.page.questions_data import callers_data, pass_costs, tensor_data
-from xla_explorer.explorer.page.reports import Reports, Request
-from xla_explorer.explorer.page.requests import number
+from xla_explorer.explorer.page.reports import Reports
 from xla_explorer.explorer.pictures.module_picture import block_groups
 from xla_explorer.explorer.pictures.picture import PictureGraph, PictureGroup
 from xla_explorer.explorer.questions.rewrite_replay import RewriteReplay, rule_texts
@@ -20,17 +19,9 @@ from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, 
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.hlo.opcodes import OPCODES
 
-TRACE_REQUESTS: dict[str, Request] = {
-    "callers": lambda reports, m: callers_data(reports.passes),
-    "flame": lambda reports, m: reports.flame(again=True),
-    "values": lambda reports, m: tensor_data(reports.passes, number(m, "id"), number(m, "step")),
-}
-
 
 class TraceReports(Reports):
     """The answers about a trace."""
-
-    requests = TRACE_REQUESTS
 
     def __init__(self, passes: RecordedPasses[RecordedPass]) -> None:
         self.passes = passes
@@ -52,6 +43,14 @@ class TraceReports(Reports):
             raise ValueError(f"step {step} has {len(events)} rewrites, not a number {number}")
         with collector_paused():
             return self._replay.step(self.passes[step], events[number])
+
+    def callers(self) -> dict[str, Any]:
+        """Return stack frames, and the innermost frame of each instruction."""
+        return callers_data(self.passes)
+
+    def values(self, instruction: int, step: int) -> dict[str, Any]:
+        """Return the tensor of an instruction after a step, on random arguments."""
+        return tensor_data(self.passes, instruction, step)
 
     def pass_costs(self, *, live: bool = False) -> dict[str, Any]:
         """Return the costs of the passes that changed the module."""

@@ -91,7 +91,7 @@ export function actionsOf(app, { tabs, why, help }) {
     else if (r.subject !== null) app.select(app.now?.names.has(r.produced[0]) ? r.produced[0] : r.subject, "timeline");
   };
   // A what-if, or the way back from one: the notebook answers with a new compile, and the explorer is built again.
-  app.tryOut = async (/** @type {Record<string, any>} */ request, /** @type {HTMLButtonElement | undefined} */ button) => {
+  app.tryOut = async (/** @type {"override" | "back"} */ call, /** @type {Record<string, any>} */ args = {}, /** @type {HTMLButtonElement | undefined} */ button = undefined) => {
     app.problem = "";
     root.setAttribute("aria-busy", "true");
     root.focus({ preventScroll: true }); // a disabled button would lose the focus, and with it the keys
@@ -100,7 +100,7 @@ export function actionsOf(app, { tabs, why, help }) {
       button.textContent = "compiling and measuring …";
     }
     try {
-      await store.request(request);
+      await store.request(call, args);
     } catch (error) {
       app.change({ problem: messageOf(error) });
     }

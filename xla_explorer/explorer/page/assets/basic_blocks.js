@@ -44,7 +44,7 @@ export function blocksPanel(app, kernel, stage, go) {
   async function fill() {
     try {
       /** @type {BlocksOfCode} */
-      const data = await app.store.report("blocks", { kernel, stage }, `blocks ${kernel} ${stage}`, `session.llvm.control_flow("%${app.store.names.get(kernel) ?? kernel}", "${stage}")`);
+      const data = await app.store.report("blocks", { kernel, stage });
       const model = data.loops[0]?.[6],
         loops = data.loops.length
           ? [

@@ -118,7 +118,7 @@ export async function bringBlocks({ app, state }, blocks, show = []) {
     picture = step.whole
       ? closedOutline(step.whole(), opened, show, step.changes)
       : app.store.data.live
-        ? pictureOf(await app.store.request({ method: "opened", step: app.nowStep, opened: [...opened], show }))
+        ? pictureOf(await app.store.request("opened", { step: app.nowStep, opened: [...opened], show }))
         : null;
   if (!picture) return false;
   setPicture(step, picture);

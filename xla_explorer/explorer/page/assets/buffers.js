@@ -39,7 +39,7 @@ function buffersTab(app) {
     if (requested) return mark();
     requested = true;
     try {
-      view = await app.store.report("buffers", {}, "buffers", "session.buffers()");
+      view = await app.store.report("buffers");
     } catch (error) {
       requested = false;
       note.textContent = messageOf(error);
@@ -182,7 +182,7 @@ function buffersTab(app) {
     const kept = namedAll("not_shared", view.why_not_shared).find(r => (r.first === a && r.second === b) || (r.first === b && r.second === a));
     if (kept) return kept;
     if (!app.store.data.live) throw new Error(`session.buffers().why_not_shared(${JSON.stringify(a)}, ${JSON.stringify(b)}) has the reason`);
-    return named("not_shared", await app.store.request({ method: "not_shared", a, b }));
+    return named("not_shared", await app.store.request("not_shared", { first: a, second: b }));
   }
   function mark() {
     const present = new Set(rows.map(r => r.instruction).filter(i => i !== null)),

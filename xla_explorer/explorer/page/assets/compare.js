@@ -33,7 +33,7 @@ function compareTab(app) {
       "div",
       { className: "xe-bar-row" },
       app.store.data.live
-        ? make("button", { className: "xe-act", textContent: "← back to the earlier compile", onclick: () => app.tryOut({ method: "back" }) })
+        ? make("button", { className: "xe-act", textContent: "← back to the earlier compile", onclick: () => app.tryOut("back") })
         : null,
       make("b", { textContent: comparison.title }),
       make("span", { className: "xe-dim", textContent: "compiled again, with everything else unchanged" }),
@@ -114,7 +114,7 @@ export function overrideControls(app, d) {
       className: "xe-act",
       tabIndex: 0,
       textContent: accepted ? "forbid it and compare" : "force it and compare",
-      onclick: () => app.tryOut({ method: "override", [word]: [[kind, ...d.names]] }, button),
+      onclick: () => app.tryOut("override", { [word]: [[kind, ...d.names]] }, button),
     });
     out.push(make("p", {}, button));
   }

@@ -76,7 +76,7 @@ export function sourceEditor(request) {
   async function check() {
     const mine = now();
     if (mine === compiled) return showFaults([]);
-    const faults = await request({ method: "faults", text: text.value }).catch(error => [{ line: 0, message: messageOf(error) }]);
+    const faults = await request("faults", { text: text.value }).catch(error => [{ line: 0, message: messageOf(error) }]);
     if (mine !== now()) return; // a later key press overtook it
     showFaults(faults);
     if (!faults.length) compile = setTimeout(again, Math.max(COMPILE_AFTER, PATIENCE * took));
@@ -88,7 +88,7 @@ export function sourceEditor(request) {
     busy = true;
     status.textContent = "compiling …";
     try {
-      const answer = await request({ method: "edit", text: text.value, passes: passes.value });
+      const answer = await request("edit", { text: text.value, passes: passes.value });
       if (!answer.faults.length) compiled = mine;
       if (mine === now()) {
         showFaults(answer.faults);
@@ -105,7 +105,7 @@ export function sourceEditor(request) {
   async function load() {
     if (loaded && now() !== compiled) return;
     try {
-      const source = await request({ method: "source_text" });
+      const source = await request("source_text");
       if (loaded && now() !== compiled) return;
       if (text.value !== source) text.value = source;
       compiled = now();

@@ -43,7 +43,7 @@ export function compileFlame(app, first) {
       { textContent: "time rules and LLVM's passes", title: "runs the passes and LLVM once more with clocks: session.llvm.flame()", hidden: !app.store.data.live },
       "timing …",
       async button => {
-        root = await app.store.report("flame", {}, "flame");
+        root = await app.store.report("flame");
         draw([]);
         button.hidden = true;
       },

@@ -36,7 +36,7 @@ export function hoverHelp(app) {
   let opcodes = {};
   const load = () =>
     app.store
-      .report("help", {}, "help")
+      .report("help")
       .then((/** @type {Record<string, string>} */ found) => {
         opcodes = found;
       })

@@ -23,7 +23,7 @@ export const kernelsOf = async app => (await kernelsReport(app)).rows;
  * @returns {Promise<{ rows: KernelRow[], llvm: Set<string> }>}
  */
 export async function kernelsReport(app) {
-  const { rows, layers, llvm } = await app.store.report("kernels", {}, "kernels", "session.kernels()");
+  const { rows, layers, llvm } = await app.store.report("kernels");
   return { rows: namedAll("kernel", rows).map((row, k) => ({ ...row, layers: namedAll("layer", layers[k]) })), llvm: new Set(llvm) };
 }
 

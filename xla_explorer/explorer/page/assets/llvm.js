@@ -32,7 +32,7 @@ export async function followLlvm(app, kernel) {
     title = `llvm · ${kernel}`,
     there = store.steps.find((/** @type {import("./schema.js").StepRow} */ s) => s.pipeline === title);
   if (there) return there.index;
-  const rows = namedAll("llvm", await store.report("llvm", { kernel }, `llvm ${kernel}`, `session.llvm.passes(${JSON.stringify(kernel)})`));
+  const rows = namedAll("llvm", await store.report("llvm", { kernel }));
   const first = store.steps.length;
   for (const r of rows) {
     const { before, after } = textsOfDiff(r.diff);

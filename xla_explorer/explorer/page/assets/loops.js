@@ -34,7 +34,7 @@ function loopsTab(app) {
     if (requested) return mark();
     requested = true;
     try {
-      const found = namedAll("nest", await app.store.report("loops", {}, "loops", "session.loops(NAME)"));
+      const found = namedAll("nest", await app.store.report("loops"));
       const pane = (await paneOf(app)) ?? { lines: [], note: "" },
         lines = found.length ? (pane.lines ?? (await app.store.pane("loops"))) : [];
       rows = found;
@@ -218,8 +218,7 @@ function loweringPart(app, row) {
     if (!part.open || list.childElementCount) return;
     list.replaceChildren(make("li", { className: "xe-dim", textContent: "compiling this kernel alone …" }));
     try {
-      const call = `session.lowering("%${row.name}")`,
-        steps = namedAll("lowering_step", await app.store.report("lowering", { kernel: row.instruction }, `lowering ${row.instruction}`, call));
+      const steps = namedAll("lowering_step", await app.store.report("lowering", { kernel: row.instruction }));
       list.replaceChildren(
         ...steps.map(({ step, sentence, lines, diff: change }) => {
           const el = make(

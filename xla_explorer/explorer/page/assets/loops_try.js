@@ -29,7 +29,7 @@ export function whatIf(app, row, show) {
   text.oninput = write;
   write();
 
-  const tryLoop = async (/** @type {boolean} */ run) => showResult(named("try", await app.store.request({ method: "loop", kernel: row.instruction, schedule: text.value, run }))),
+  const tryLoop = async (/** @type {boolean} */ run) => showResult(named("try", await app.store.request("loop", { kernel: row.instruction, schedule: text.value, run }))),
     failed = (/** @type {string} */ message) => result.replaceChildren(make("p", { className: "xe-error", textContent: message })),
     estimateNow = () => tryLoop(false).catch(error => failed(messageOf(error)));
   /** @param {LoopTry} found */

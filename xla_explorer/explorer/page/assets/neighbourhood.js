@@ -69,17 +69,17 @@ export function partOf(picture, ids) {
 }
 
 // A separate picture, beside that of the step.
-/** @param {import("./state.js").App} app @param {any} request @param {(whole: import("./store.js").Picture) => import("./store.js").Picture | null} part */
-async function bring(app, request, part) {
+/** @param {import("./state.js").App} app @param {"around" | "between"} call @param {Record<string, any>} args @param {(whole: import("./store.js").Picture) => import("./store.js").Picture | null} part */
+async function bring(app, call, args, part) {
   const step = app.now;
-  const more = app.store.data.live ? pictureOf(await app.store.request({ ...request, step: app.nowStep })) : part(step.whole());
+  const more = app.store.data.live ? pictureOf(await app.store.request(call, { ...args, step: app.nowStep })) : part(step.whole());
   if (more) app.store.addPicture({ picture: readPicture(step, more), names: step.names });
   return more;
 }
 // The neighbourhood of an instruction of a module that the picture shows in part.
 /** @param {import("./state.js").App} app @param {number} id */
 export const bringAround = (app, id, budget = MOST_AROUND) =>
-  bring(app, { method: "around", id, budget }, whole => partOf(whole, around(whole, whole.aliases.get(id) ?? id, budget)));
+  bring(app, "around", { instruction: id, budget }, whole => partOf(whole, around(whole, whole.aliases.get(id) ?? id, budget)));
 
 // The ids on all paths between two instructions and the picture with them (null: that of the step); null without a path.
 /** @param {import("./state.js").App} app @param {number} a @param {number} b */
@@ -88,6 +88,6 @@ export async function bringBetween(app, a, b) {
     found = (/** @type {Set<number> | null} */ ids) => ids && { ids, picture: null };
   if (!picture.hidden || !(app.store.data.live || whole)) return found(between(linksOf(picture), a, b));
   const onPaths = (/** @type {import("./store.js").Picture} */ all, ids = between(linksOf(all), a, b)) => ids && partOf(all, ids),
-    more = await bring(app, { method: "between", id: a, other: b }, onPaths);
+    more = await bring(app, "between", { first: a, second: b }, onPaths);
   return more && (more.nodes.length > 2 || users.get(a)?.includes(b) || users.get(b)?.includes(a)) ? { ids: new Set(more.nodes.map((/** @type {import("./schema.js").PictureNode} */ n) => n.id)), picture: more } : null;
 }

@@ -165,7 +165,7 @@ function overviewTab(app) {
     measure = slowButton(
       { className: "xe-act xe-measure", textContent: "measure", title: "run it with random arguments: session.profile()", hidden: !app.store.data.live },
       "measuring …",
-      () => app.store.request({ method: "measure" }),
+      () => app.store.request("measure"),
       message => (note.textContent = message),
     ),
     body = make("div", { className: "xe-scroll xe-overview-body" }),
@@ -189,7 +189,7 @@ function overviewTab(app) {
   /** The advice; empty without a session. @returns {Promise<Advice[]>} */
   async function advised() {
     try {
-      return await app.store.report("advice", {}, "advice", "session.explain()");
+      return await app.store.report("advice");
     } catch {
       return [];
     }
@@ -337,7 +337,7 @@ function overviewTab(app) {
             : "a condition fails, so no override can force this fusion",
         onclick: (/** @type {Event} */ event) => {
           event.stopPropagation();
-          if (isTried) app.tryOut({ method: "override", force: forceable.map(one => [FUSION_KINDS[0], ...one.names]) }, attempt);
+          if (isTried) app.tryOut("override", { force: forceable.map(one => [FUSION_KINDS[0], ...one.names]) }, attempt);
           else app.showDecision(d.index, false);
         },
       });

@@ -21,7 +21,7 @@ function passCostsTab(app) {
     if (requested) return mark();
     requested = true;
     try {
-      build(await app.store.report("pass_costs", {}, "pass_costs", "session.passes.costs()"));
+      build(await app.store.report("pass_costs"));
     } catch (error) {
       requested = false;
       note.textContent = messageOf(error);

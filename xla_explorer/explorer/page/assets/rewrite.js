@@ -122,12 +122,7 @@ function rewriteTab(app) {
       })
       .catch(() => {});
     try {
-      const one = await app.store.report(
-        "rewrite",
-        { step: app.nowStep, number: r.number },
-        `rewrite ${app.nowStep} ${r.number}`,
-        "the widget in a notebook",
-      );
+      const one = await app.store.report("rewrite", { step: app.nowStep, number: r.number });
       if (mine !== ticket) return;
       lines.replaceChildren(smallDiff(one.before, one.after));
       pictures.replaceChildren(

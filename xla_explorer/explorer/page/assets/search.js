@@ -58,7 +58,7 @@ export function searchBox(app) {
   // JAX locates instructions by stack frames, not in the printed line.
   const loadPlaces = () =>
     app.store
-      .report("callers", {}, "callers")
+      .report("callers")
       .then((/** @type {{ frames: [string, string, number, number][], of: Record<string, number> }} */ { frames, of }) => {
         const stacks = /** @type {string[]} */ ([]); // by frame its line and those of its callers, which come before it
         for (const [file, , line, caller] of frames) stacks.push(caller < 0 ? `${file}:${line}` : `${file}:${line} ${stacks[caller]}`);

@@ -56,7 +56,7 @@ function sideBySideTab(app) {
       texts.set(
         stage,
         app.store.data.live
-          ? app.store.report("stage_text", { name: stage }, `stage_text ${stage}`)
+          ? app.store.report("stage_text", { name: stage })
           : app.store.panes().then((/** @type {any[]} */ panes) => textsByNumber(panes.find(p => p.name === stage)?.lines ?? [])),
       );
     return /** @type {Promise<string[]>} */ (texts.get(stage));
@@ -70,7 +70,7 @@ function sideBySideTab(app) {
   async function shown() {
     if (all) return follow();
     try {
-      all = await app.store.report("side_by_side", {}, "side_by_side", "session.side_by_side()");
+      all = await app.store.report("side_by_side");
     } catch (error) {
       return showMessage(messageOf(error));
     }
@@ -124,7 +124,7 @@ function sideBySideTab(app) {
     try {
       showMessage(kept ? "" : "…");
       const stages = shownStages,
-        found = kept ?? (await app.store.report("side_by_side_kernel", { kernel: id, stages }, `side_by_side ${id} ${stages.join()}`));
+        found = kept ?? (await app.store.report("side_by_side_kernel", { kernel: id, stages }));
       await Promise.all(stages.map(async stage => ready.set(stage, await textOf(stage))));
       if (mine !== ticket) return;
       kernel = found;

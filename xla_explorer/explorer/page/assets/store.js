@@ -1,6 +1,7 @@
 // The data behind the views: decoding, steps by number (embedded or requested from the notebook, each once), and correspondence over passes.
 import { atOnce, inPieces } from "./elements.js";
 import { correspondenceOf } from "./correspondence.js";
+import { CALLS } from "./calls.js";
 import { poolReader, valuesOf } from "./pools.js";
 import { FIELDS, FORMAT, FUSION_KINDS, ROWS_INSIDE } from "./schema.js";
 
@@ -16,7 +17,7 @@ import { FIELDS, FORMAT, FUSION_KINDS, ROWS_INSIDE } from "./schema.js";
  * @typedef {{ picture: Picture, whole: (() => Picture) | null, text: any[], lacksText: boolean, rewrites: import("./schema.js").RewriteRow[],
  *     changes: Set<number>[] | null, operands: Map<number, number[]>, users: Map<number, number[]>, names: Map<number, string>, previous?: Step | null }} Step
  */
-/** A request to the notebook's process, and its answer. @typedef {(request: Record<string, any>) => Promise<any>} SendRequest */
+/** A request to the notebook's process, and its answer. @typedef {(call: keyof typeof CALLS, args?: Record<string, any>) => Promise<any>} SendRequest */
 /**
  * A row as an object by the names of its fields, rows inside of it too.
  * @template {keyof import("./schema.js").Rows} K
@@ -158,11 +159,11 @@ export function requestSender(model, news) {
     if (message.error) entry.reject(new Error(message.error));
     else entry.resolve(inflate(buffers[0]));
   });
-  return request =>
+  return (call, args = {}) =>
     new Promise((resolve, reject) => {
       const reply = ++last;
       waiting.set(reply, { resolve, reject });
-      model.send({ ...request, reply });
+      model.send({ call: `${CALLS[call].owner}.${call}`, args, reply });
     });
 }
 
@@ -190,6 +191,22 @@ export function assertFormat(format) {
     `the data have the form ${format}, this script reads ${FORMAT}: they come from different versions of xla_explorer. Run the cell again, or save the page again`,
   );
 }
+
+/** The key of an answer that a page carries: the request and its arguments. @param {keyof typeof CALLS} call @param {Record<string, any>} args */
+export const answerKey = (call, args) => [call, ...CALLS[call].args.filter(name => name in args).map(name => String(args[name]))].join(" ");
+
+/**
+ * The call in Python that shows the answer to a request.
+ * @param {keyof typeof CALLS} call
+ * @param {Record<string, any>} args
+ * @param {Map<number, string>} names of instructions
+ */
+export const shownBy = (call, args, names) =>
+  CALLS[call].shownBy.replace(/\{(\w+)\}/g, (_, name) => {
+    const value = args[name];
+    if (name !== "step" && typeof value === "number") return `"%${names.get(value) ?? value}"`;
+    return JSON.stringify(value ?? null);
+  });
 
 /** @param {any} model @param {SendRequest} request */
 export async function openStore(model, request) {
@@ -264,14 +281,14 @@ export async function openStore(model, request) {
   const step = number => {
     if (steps[number].detail) return Promise.resolve(steps[number].detail); // LLVM's passes have their text
     const id = data.same[number] ?? number;
-    return once("step" + id, async () => addPicture(stepOf(data.complete ? embedded(id) : await request({ method: "step", id }))));
+    return once("step" + id, async () => addPicture(stepOf(data.complete ? embedded(id) : await request("step", { step: id }))));
   };
   /** The text of a large step, loaded after its picture. Resolves to whether it is new. @param {number} number */
   const text = async number => {
     const one = await step(number);
     if (!one.lacksText) return false;
     const id = data.same[number] ?? number;
-    const lines = await once("text" + id, async () => (data.complete ? await inPieces(unpooled(id, "text", detail => detail.text)) : await request({ method: "text", id })));
+    const lines = await once("text" + id, async () => (data.complete ? await inPieces(unpooled(id, "text", detail => detail.text)) : await request("text", { step: id })));
     one.text = lines;
     one.lacksText = false;
     return true;
@@ -282,7 +299,7 @@ export async function openStore(model, request) {
       if (!data.live || !data.decisions_hidden) return 0;
       const key = (/** @type {import("./schema.js").Decision} */ d) => [d.kind, d.step, d.subjects.join(), d.code].join("\u0000"),
         there = new Set(decisions.map(key)),
-        more = namedAll("decision", await request({ method: "about", id })).filter(d => !there.has(key(d)));
+        more = namedAll("decision", await request("about", { instruction: id })).filter(d => !there.has(key(d)));
       for (const d of more) {
         decisions.push({ ...d, index: decisions.length });
         d.subjects.forEach((id, k) => names.set(id, d.names[k]));
@@ -290,25 +307,27 @@ export async function openStore(model, request) {
       return more.length;
     });
   /** @param {string} name */
-  const pane = name => once("pane" + name, () => request({ method: "pane", name }));
-  const panes = () => once("panes", async () => (data.complete ? data.panes.map(unpackedPane) : await request({ method: "panes" })));
+  const pane = name => once("pane" + name, () => request("pane", { name }));
+  const panes = () => once("panes", async () => (data.complete ? data.panes.map(unpackedPane) : await request("panes")));
   /** null: the page was made without it. @param {number} id @returns {Promise<string[] | null>} */
   const history = id =>
     once("history" + id, async () =>
-      data.complete ? (data.histories[id]?.map(k => sentences[k]) ?? null) : await request({ method: "history", id }),
+      data.complete ? (data.histories[id]?.map(k => sentences[k]) ?? null) : await request("history", { instruction: id }),
     );
 
   /**
    * A report: from the page if embedded, else from the notebook; else an error with the call that shows it.
-   * @param {string} name
+   * @param {keyof typeof CALLS} call
+   * @param {Record<string, any>} args
+   * @param {string} key of the answer in a page
    */
-  const report = (name, rest = {}, key = name, call = "") =>
+  const report = (call, args = {}, key = answerKey(call, args)) =>
     once("report" + key, async () => {
       const kept = data.reports[key];
       if (kept && kept.error) throw new Error(kept.error);
       if (kept !== undefined) return kept;
-      if (!data.live) throw new Error(`not in this page${call ? `; ${call} shows it` : ""}`);
-      return request({ method: name, ...rest });
+      if (!data.live) throw new Error(`not in this page${CALLS[call].shownBy ? `; ${shownBy(call, args, names)} shows it` : ""}`);
+      return request(call, args);
     });
 
   /** Drops a report that has changed, so that it is requested again; an exported page keeps what it has. @param {string} key */

@@ -17,7 +17,7 @@ const summed = (rows, of) => rows.reduce((total, row) => total + of(row), 0);
  * @param {App} app @param {KernelRow[]} kernels
  */
 async function peakWithin(app, kernels) {
-  const view = await app.store.report("buffers", {}, "buffers", "session.buffers()").catch(() => null);
+  const view = await app.store.report("buffers").catch(() => null);
   if (!view) return null;
   const ids = new Set(kernels.map(row => row.instruction)),
     moments = namedAll("moment", view.schedule),

@@ -8,7 +8,7 @@ import { dimLine, whyHeading } from "./why_elements.js";
 export function callersPart(app, id, isCurrent) {
   const box = make("div", { className: "xe-callers" });
   app.store
-    .report("callers", {}, "callers")
+    .report("callers")
     .then((/** @type {{ frames: [string, string, number, number][], of: Record<string, number> }} */ { frames, of }) => {
       const ids = [id, ...app.store.counterparts(id, new Set(Object.keys(of).map(Number)), app.now?.picture.aliases)],
         first = ids.map(one => of[one]).find(frame => frame !== undefined);
@@ -45,7 +45,7 @@ export function tensorPart(app, id) {
       title: "evaluate the module of this step on random arguments (seed 0) and show this tensor: statistics, histogram, NaN, difference to the module as written",
     },
     "evaluating …",
-    async () => show(await app.store.request({ method: "values", id, step: app.step })),
+    async () => show(await app.store.request("values", { instruction: id, step: app.step })),
     message => box.replaceChildren(button, make("p", { className: "xe-error", textContent: message })),
   );
   /** @param {{ head: string, facts: [string, any][], histogram: [number, number, number][], first: string }} found */

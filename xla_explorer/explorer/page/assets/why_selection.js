@@ -88,7 +88,7 @@ function timingPart(app, id) {
 function remarksPart(app, id, isCurrent) {
   const box = make("div", { className: "xe-remarks" });
   app.store
-    .report("remarks", {}, "remarks")
+    .report("remarks")
     .then((/** @type {any[][]} */ rows) => {
       if (!isCurrent()) return;
       const all = namedAll("remark", rows),
