@@ -13,6 +13,7 @@ import pytest
 
 from tests.browser.live_page import settled
 from tests.support.explorer_fakes import HOSTILE, GeneratedSource, HostileSource, SoftmaxSource
+from xla_explorer.explorer.asking.links import page_link
 from xla_explorer.explorer.page.front_end import script, style
 from xla_explorer.explorer.page.html_page import save_page
 from xla_explorer.explorer.page.payload import build_payload, packed
@@ -99,6 +100,22 @@ def test_stepping_by_keyboard(browser: Any, softmax: Path, scheme: str) -> None:
     page.press("}", "}")
     assert page.step() == 5 and "changed nothing" in page.text(".xe-where")
     assert page.errors == [] and len(page.requests) == 1
+    page.page.close()
+
+
+@pytest.mark.parametrize(
+    "address", [page_link("", step=7, select="%exp.9"), "#select=exp.9", "#step=7&select=%exp.9"]
+)
+def test_a_link_names_the_instruction_that_it_selects(
+    browser: Any, softmax: Path, address: str
+) -> None:
+    page = Page(browser, softmax, address).ready()
+    assert "%exp.9" in page.text(".xe-why-body")
+    assert "op=9" in page.page.url and page.errors == []
+    page.page.evaluate("location.hash = '#step=7&select=%quotient.14'")
+    page.page.wait_for_function(
+        "() => document.querySelector('.xe-why-body').innerText.includes('%quotient.14')"
+    )
     page.page.close()
 
 

@@ -26,7 +26,8 @@ def ask(given: Namespace) -> int:
         else load_module(given.file, entry)
     )
     session = compile(module, given.backend, given.passes, keep_errors=True)
-    reply = answer(session, given.call, budget=Budget(rows=given.rows, tokens=given.tokens))
+    budget = Budget(rows=given.rows, tokens=given.tokens)
+    reply = answer(session, given.call, budget=budget, page=given.page)
     if given.json:
         print_json(reply.to_json())
     else:

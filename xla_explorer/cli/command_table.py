@@ -117,6 +117,12 @@ COMMANDS = (
             metavar="N",
             help="the most tokens of a language model that the answer may have",
         ),
+        argument(
+            "--page",
+            default="",
+            metavar="PAGE.html",
+            help="a page of `report`: add a link to the place in it that shows the first row",
+        ),
         *common(),
     ),
     command(

@@ -145,3 +145,13 @@ def test_a_trace_answers_what_it_has_and_says_what_it_has_not() -> None:
     assert answer(trace, "passes.costs()").total
     with pytest.raises(UnknownQuestionError, match="a trace has no kernels"):
         answer(trace, "kernels()")
+
+
+def test_an_answer_links_to_the_place_in_a_saved_page(softmax: Session) -> None:
+    reply = answer(softmax, "decisions('fusion')", page="softmax.html")
+    row = dict(zip(reply.columns or [], (reply.rows or [])[0], strict=True))
+    name = row["producer"].replace("%", "%25")
+    assert reply.link == f"softmax.html#step={row['step']}&select={name}"
+    assert reply.to_json()["link"] == reply.link and reply.link in reply.to_text()
+    assert answer(softmax, "kernels()", page="p.html").link.startswith("p.html#select=%25")
+    assert answer(softmax, "kernels()").link == ""

@@ -109,7 +109,13 @@ TAKEN_APART = {
         'endsWith("*")': "the tab in front, in the address",
         'split(".")': "the tabs of a pane, in the address",
     },
-    "page.js": {'split(" ")': "the panes in the address"},
+    "explorer.js": {'startsWith("%")': "a name in the address"},
+    "page.js": {
+        'split(" ")': "the panes in the address",
+        'split("&")': "the parts of the address",
+        'startsWith("select=")': "a part of the address",
+        'startsWith("%25")': "an encoded % in the address",
+    },
     "pools.js": {'split("%")': "a text that pools.py took apart there"},
     "printed_links.js": {
         'startsWith("}")': "the end of a computation in the text of HLO",

@@ -9,6 +9,7 @@ Start reading at `question.py`.
 from xla_explorer.explorer.asking.answering import answer, checked_call, value_of
 from xla_explorer.explorer.asking.budget import Budget
 from xla_explorer.explorer.asking.call_text import Call, CallError, parse_call
+from xla_explorer.explorer.asking.links import page_link
 from xla_explorer.explorer.asking.question import (
     Argument,
     Cost,
@@ -29,6 +30,7 @@ __all__ = [
     "Reply",
     "answer",
     "checked_call",
+    "page_link",
     "parse_call",
     "question",
     "questions",

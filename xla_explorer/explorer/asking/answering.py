@@ -35,6 +35,7 @@ def answer(
     *,
     budget: Budget = NO_LIMIT,
     most: Cost = Cost.RUNS,
+    page: str = "",
 ) -> Reply:
     """Answer a question of a session.
 
@@ -51,6 +52,8 @@ def answer(
         reply counts the others and has the call that shows them.
     most : Cost
         The most that the answer may take.
+    page : str
+        A page that the session saved; the reply has a link to what its first row is about.
 
     Returns
     -------
@@ -83,7 +86,7 @@ def answer(
             f"questions of at most {most.name.lower()} are",
         )
     value = _called(session, found, given)
-    return Reply(found, given, value, parsed.start, parsed.stop, budget)
+    return Reply(found, given, value, parsed.start, parsed.stop, budget, page)
 
 
 def value_of(targets: Mapping[str, Any], call: str, args: Mapping[str, Any]) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from xla_explorer.explorer.asking.budget import Budget
+from xla_explorer.explorer.asking.links import row_link
 from xla_explorer.explorer.asking.question import Question
 from xla_explorer.explorer.display.blocks import Blocks, Layout, Sentence, Table
 from xla_explorer.explorer.display.plain_data import named_data
@@ -41,6 +42,8 @@ class Reply(Report):
         Rows or lines of the whole answer.
     start : int
         The first row or line that is shown.
+    link : str
+        The place in a saved page that shows the first row; empty without a page.
     more : str
         The call that shows the rest; empty if nothing was cut.
     """
@@ -53,6 +56,7 @@ class Reply(Report):
         start: int = 0,
         stop: int | None = None,
         budget: Budget = Budget(),  # noqa: B008  # a tuple
+        page: str = "",
     ) -> None:
         self.call, self.value, self.start = question.text(args), value, start
         self._question = question
@@ -71,6 +75,9 @@ class Reply(Report):
         wanted = everything[start:stop]
         if budget.rows is not None:
             wanted = wanted[: max(1, budget.rows)]
+        self.link = ""
+        if page and self.rows is not None and self.columns is not None and wanted:
+            self.link = row_link(page, dict(zip(self.columns, wanted[0], strict=True)))
         self._cut(list(wanted), budget.room)
 
     def _read_table(self, frame: Any) -> None:
@@ -116,6 +123,8 @@ class Reply(Report):
         found: dict[str, Any] = {"schema": SCHEMA, "call": self.call}
         if self._head:
             found["headline"] = self._head
+        if self.link:
+            found["link"] = self.link
         if self._note:
             found["note"] = self._note
         if self.columns is not None:
@@ -161,6 +170,8 @@ class Reply(Report):
             yield Layout(text=text, html="", markdown=text)
         if self.left_out:
             yield Sentence(f"(columns left out: {', '.join(self.left_out)})")
+        if self.link:
+            yield Sentence(self.link)
         if self.cut:
             yield Sentence(f"({self.cut})")
 

@@ -10,7 +10,7 @@ const READ_AFTER = 150,
 /** @typedef {{ line: number, column: number, end_column: number, message: string, hint: string, where: string }} Fault */
 
 /** @typedef {ReturnType<typeof sourceEditor>} Editor */
-/** @param {(request: any) => Promise<any>} request */
+/** @param {import("./store.js").SendRequest} request */
 export function sourceEditor(request) {
   const text = make("textarea", { className: "mono", spellcheck: false, wrap: "off", ariaLabel: "the program as text; it compiles after a pause" }),
     marks = make("pre", { className: "xe-edit-marks", ariaHidden: "true" }),

@@ -26,13 +26,13 @@ import { whyView } from "./why.js";
  * @property {() => void} save_changes publishes the values that were set
  * @property {(event: string, listener: (...given: any[]) => void) => void} on `change:data`, `change:step`, `change:selected`, and
  *     `msg:custom`: an answer `{ reply, error? }` with the deflated data as its first buffer, or unrequested `{ news }`
- * @property {(request: any) => void} send a request `{ method, reply, ... }` of payload.answer
+ * @property {(request: any) => void} send a request `{ call, args, reply }`, see calls.js
  * @property {Address} [address] the address that links to the view, if the host has one
  */
 /** @typedef {{ tab?: string, pane?: undefined, panes?: string[], open?: string[], find?: string, refused?: boolean }} View */
 /**
  * @typedef {Object} Address
- * @property {() => { step?: number, op?: number, pane?: string, panes?: string[], tab?: string, open?: string[], find?: string, refused?: boolean }} read
+ * @property {() => { step?: number, op?: number, select?: string, pane?: string, panes?: string[], tab?: string, open?: string[], find?: string, refused?: boolean }} read
  * @property {(now: { step: number, op: number | null, panes: string[], tab: string, open: string[], find: string | null, refused: boolean | null }) => void} write open: boxes of the
  *     graph that the reader has opened; panes: as open_panes.js writes them; pane: one text among the default ones; refused: whether refused
  *     fusions are drawn, if the reader has chosen
@@ -48,7 +48,7 @@ const STATE = {
 let widgets = 0; // for ids that are unique on a page of several widgets
 
 /**
- * @param {HTMLElement & { explorer?: any }} root @param {Host} model @param {(request: any) => Promise<any>} request
+ * @param {HTMLElement & { explorer?: any }} root @param {Host} model @param {import("./store.js").SendRequest} request
  * @param {((() => void) | undefined)[]} disposals @param {import("./editor.js").Editor} editor
  */
 async function build(root, model, request, disposals, editor) {
@@ -139,6 +139,14 @@ async function build(root, model, request, disposals, editor) {
   keepView();
 }
 
+/** The instruction of a name, with or without %: that of the open step, else of any; null without one. @param {import("./state.js").App} app @param {string | undefined} name */
+function idNamed(app, name) {
+  const wanted = name?.startsWith("%") ? name.slice(1) : name;
+  for (const names of wanted ? [app.now?.names, app.store.names] : [])
+    for (const [id, known] of names ?? []) if (known === wanted) return id;
+  return null;
+}
+
 // The first view: that of the address or the host, else the last change; a failure before all.
 /** @param {import("./state.js").App} app @param {Host} model @param {ReturnType<Address["read"]>} address @param {ReturnType<typeof codeStrip>} code */
 async function open(app, model, address, code) {
@@ -147,7 +155,7 @@ async function open(app, model, address, code) {
     start = address.step ?? (model.get("step") >= 0 ? model.get("step") : (store.data.same[last] ?? last)),
     failed = store.steps.findIndex(s => s.error),
     wanted = address.op ?? (model.get("selected") >= 0 ? model.get("selected") : null),
-    somewhere = address.step !== undefined || model.get("step") >= 0 || wanted !== null || failed > 0; // else the most relevant step comes first
+    somewhere = address.step !== undefined || address.select !== undefined || model.get("step") >= 0 || wanted !== null || failed > 0; // else the most relevant step comes first
   app.setTab("graph");
   await painted();
   await store.step(last).catch(() => {}); // add the boxes of the final module: panes link through them
@@ -157,7 +165,8 @@ async function open(app, model, address, code) {
   const loading = code.load();
   if (store.data.complete) await loading; // those of a live view follow later
   if (address.find) app.restoreSearch(address.find);
-  if (wanted !== null) app.select(wanted, "address");
+  const chosen = idNamed(app, address.select) ?? wanted;
+  if (chosen !== null) app.select(chosen, "address");
   await yieldToMain();
   app.setTab(store.data.comparison ? "compare" : (address.tab ?? (somewhere ? app.tab : "overview")));
 }
@@ -227,9 +236,12 @@ export function render({ model, el }) {
   model.on("change:data", start);
   const { address } = model;
   address?.onChange(() => {
-    const { step, op } = address.read(),
+    const { step, op, select: name } = address.read(),
       app = root.explorer,
-      select = () => op !== undefined && op !== app.selected && app.select(op, "address");
+      select = () => {
+        const id = idNamed(app, name) ?? op;
+        if (id !== undefined && id !== app.selected) app.select(id, "address");
+      };
     if (app && step !== undefined && step !== app.step) app.go(step).then(select);
     else if (app) select();
   });

@@ -17,6 +17,11 @@ const state = { data: bytes, step: -1, selected: -1 };
 // A new address makes the browser style the page at once. In the frame it does so anyway.
 let frame = 0,
   address = "";
+/** The name in `select=`; a % that is not encoded may be followed by hexadecimal digits, as in %add.3. @returns {string | undefined} */
+function selectedName() {
+  const given = location.hash.slice(1).split("&").find(part => part.startsWith("select="))?.slice(7);
+  return given?.startsWith("%25") ? decodeURIComponent(given) : given || undefined;
+}
 /** @type {import("./explorer.js").Host} */
 const model = {
   get: key => state[key],
@@ -30,7 +35,7 @@ const model = {
     read() {
       const given = new URLSearchParams(location.hash.slice(1)),
         number = (/** @type {string} */ key) => (/^\d+$/.test(given.get(key) ?? "") ? Number(given.get(key)) : undefined);
-      return { step: number("step"), op: number("op"), pane: given.get("pane") || undefined, panes: given.get("panes")?.split(" "), tab: given.get("tab") || undefined, open: given.getAll("open"), find: given.get("find") || undefined, refused: given.has("refused") ? given.get("refused") === "true" : undefined };
+      return { step: number("step"), op: number("op"), select: selectedName(), pane: given.get("pane") || undefined, panes: given.get("panes")?.split(" "), tab: given.get("tab") || undefined, open: given.getAll("open"), find: given.get("find") || undefined, refused: given.has("refused") ? given.get("refused") === "true" : undefined };
     },
     write({ step, op, panes, tab, open, find, refused }) {
       const next = new URLSearchParams({ step: String(step) });
