@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 
-from xla_explorer.cli.output import print_json, print_table
+from xla_explorer.cli.output import on_terminal, print_json, print_table
 from xla_explorer.explorer.asking import Budget, answer, parse_call, questions
 from xla_explorer.explorer.asking.answering import checked_call
 from xla_explorer.explorer.compiling import compile
 from xla_explorer.explorer.sessions.loading import EntryChoice, load_module, module_of_bytes
+
+_ALL_LINES = 1_000_000
 
 
 def ask(given: Namespace) -> int:
@@ -31,7 +33,8 @@ def ask(given: Namespace) -> int:
     if given.json:
         print_json(reply.to_json())
     else:
-        print(reply)
+        fitted = on_terminal() and reply.rows is not None
+        print(reply.to_terminal(most=_ALL_LINES) if fitted else reply)
     return 0
 
 
