@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.explorer.code.access_patterns import access_patterns_of
 from xla_explorer.explorer.code.compile_flame import flame_of_session
 from xla_explorer.explorer.code.kernel_rows import (
     BOUND_KNOWN,
@@ -14,7 +15,8 @@ from xla_explorer.explorer.code.kernel_rows import (
 )
 from xla_explorer.explorer.code.llvm.llvm_kernels import OF_LLVM
 from xla_explorer.explorer.code.llvm.llvm_views import llvm_passes, remarks
-from xla_explorer.explorer.code.loop_text import loop_lines, shown_loops
+from xla_explorer.explorer.code.loop_nests import KernelLoops
+from xla_explorer.explorer.code.loop_text import folds_of, loop_lines, shown_loops
 from xla_explorer.explorer.code.loop_what_if import loop_try
 from xla_explorer.explorer.code.lowering_steps import lowering_rows
 from xla_explorer.explorer.code.program import kernel_table
@@ -37,7 +39,6 @@ from xla_explorer.explorer.measures.profiling import (
 from xla_explorer.explorer.page import side_by_side_data
 from xla_explorer.explorer.page.buffer_view import buffer_view, sharing_reason
 from xla_explorer.explorer.page.comparison_table import comparison_rows
-from xla_explorer.explorer.page.loop_data import loop_kernel
 from xla_explorer.explorer.page.questions_data import advice_data
 from xla_explorer.explorer.page.reports import (
     BufferView,
@@ -45,6 +46,7 @@ from xla_explorer.explorer.page.reports import (
     Column,
     ComparisonTable,
     LlvmPassRow,
+    LoopAxis,
     LoopKernel,
     OverrideKey,
     OverrideRow,
@@ -182,7 +184,7 @@ class SessionReports(TraceReports):
             return ()
         kernels = shown_loops(session)
         return [
-            loop_kernel(kernel, first)
+            _loop_kernel(kernel, first)
             for kernel, first in zip(kernels, loop_lines(kernels)[1], strict=True)
         ]
 
@@ -385,3 +387,34 @@ class SessionReports(TraceReports):
         return self._source_of(other), ComparisonTable(
             ", ".join(words), rows, decisions, note, overrides
         )
+
+
+def _loop_kernel(kernel: KernelLoops, first: int) -> LoopKernel:
+    """Return a kernel as a row. first: the first line of its text."""
+    reason, expected = kernel.reason, kernel.estimate
+    axes = kernel.nest.axes() if kernel.nest is not None else {}
+    run = expected.loops if expected is not None else {}
+    return LoopKernel(
+        kernel.name,
+        kernel.instruction,
+        kernel.family,
+        first,
+        len(kernel.lines),
+        reason.code if reason is not None else "",
+        reason.message if reason is not None else "",
+        kernel.made_by,
+        kernel.schedule,
+        expected.nanoseconds if expected is not None else None,
+        expected.limit if expected is not None else "",
+        tuple(
+            [
+                LoopAxis(name, bound.kind.value, bound.axis.extent, *run.get(name, (0, 0.0)))
+                for name, bound in axes.items()
+            ]
+        ),
+        tuple(folds_of(kernel)),
+        kernel.steps,
+        tuple(access_patterns_of(kernel.name, kernel.nest)) if kernel.nest is not None else (),
+        kernel.part,
+        *([expected.where] if expected is not None else []),
+    )
