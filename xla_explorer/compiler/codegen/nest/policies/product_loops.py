@@ -70,7 +70,7 @@ def tile_loops(
     panels, panel, unrolled, inner = _tile_columns(piece.column, tile)
     rows = -(-extent_of(row) // tile.rows)
     staged = by.transposed or (
-        by.spread and panel is not None and is_spread(p, rows, tile, by.deep)
+        by.spread and panel is not None and is_spread(p, rows, tile, by.deep if tasks == 1 else 0)
     )
     blocked = panel is not None or bool(by.left or by.deep)
     outer = block = inside = None
