@@ -74,13 +74,13 @@ PASSES: dict[str, Callable[[Session], Any]] = {
     "value": lambda s: s.passes.value("w", A, step=0),
 }
 COMPILE_OR_SHOW = {
-    "assembly", "buffers", "decisions", "explain", "gpu", "kernels", "llvm_ir", "loops", "override", "overrides", "place", "ptx", "save",
+    "assembly", "buffers", "decisions", "explain", "gpu", "kernels", "llvm_ir", "loops", "lowering", "override", "overrides", "place", "ptx", "save",
     "schedule", "side_by_side", "stage", "stages", "to_html", "why_not",
 }  # fmt: skip
 OF_PASSES = {
     "applicable", "blocks", "callers", "commute", "costs", "count", "draw_edges", "effective", "find", "flame", "fusion_edges",
     "headline", "history", "hot_rules", "index", "named", "opcodes", "provenance", "records", "rule_times", "search", "search_order",
-    "text_of", "to_frame", "to_html", "to_json", "to_markdown", "to_text", "try_rule", "warm",
+    "text_of", "to_frame", "to_html", "to_json", "to_markdown", "to_terminal", "to_text", "try_rule", "warm",
 }  # fmt: skip
 
 
