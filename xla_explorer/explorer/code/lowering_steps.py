@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from xla_explorer.compiler.codegen.lowering.recording import LoweringSnapshot, recorded_lowering
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
@@ -63,6 +63,9 @@ class KernelSteps(Report, tuple[KernelStep, ...]):
         made = super().__new__(cls, steps)
         made.kernel = kernel
         return made
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return self.kernel, list(self)
 
     def headline(self) -> str:
         """Return the number of steps by phase."""

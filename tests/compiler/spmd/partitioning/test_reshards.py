@@ -20,6 +20,7 @@ SHARDINGS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("policy", ["cost", "xla"])
 @pytest.mark.parametrize("sizes", [(8, 16), (5, 7), (3, 2), (1, 9)])
 def test_every_device_gets_its_tile(sizes: tuple[int, int], policy: str) -> None:
