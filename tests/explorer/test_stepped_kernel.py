@@ -1,5 +1,7 @@
 """A kernel of a session's program, stepped warp by warp."""
 
+import dataclasses
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -82,14 +84,17 @@ def test_what_there_is_to_choose_from():
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_warpgroups_in_any_order(monkeypatch, seed):
-    from xla_explorer.backends.gpu.emitters.dots import warpgroup_dot
+    from xla_explorer.backends.gpu.emitters import products
     from xla_explorer.foundation.reason import refuse
 
-    monkeypatch.setattr(
-        warpgroup_dot,
-        "plan_dot",
-        lambda i, architecture: refuse("not-now", "the other kernel is wanted"),
-    )
+    def refused(i, architecture):
+        return refuse("not-now", "the other kernel is wanted")
+
+    rows = [
+        dataclasses.replace(row, plan=refused) if row.name == "tensor-core-dot" else row
+        for row in products.PRODUCT_ROWS
+    ]
+    monkeypatch.setattr(products, "PRODUCT_ROWS", tuple(rows))
     session = xe.compile(
         PRODUCT, backend="gpu", device="emulator", architecture="sm_90a", isolate=False
     )
