@@ -119,7 +119,7 @@ class Session(SessionCode):
 
     @property
     def devices(self) -> Devices:
-        """What the program is on several devices: shardings and where they come from."""
+        """The program on several devices: its shardings and their origins."""
         return Devices(self.source)
 
     @question()

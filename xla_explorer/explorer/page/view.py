@@ -28,7 +28,7 @@ _MOST_DRAWN = 1_500
 
 
 class View:
-    """What the script of a view can request.
+    """The questions that the script of a view can request.
 
     live: the notebook's process answers later requests; an exported page has no such process.
     """

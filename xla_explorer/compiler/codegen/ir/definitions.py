@@ -1,4 +1,4 @@
-"""What a module states besides its functions: globals, declarations, metadata, attributes."""
+"""Parts of a module besides its functions: globals, declarations, metadata, attributes."""
 
 from __future__ import annotations
 
