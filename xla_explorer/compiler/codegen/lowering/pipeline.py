@@ -73,16 +73,16 @@ def lowering_step(step: NestStep | BodyStep, *, before: str | None = None) -> It
 
 def lower_nest(nest: LoopNest, *, launched: bool) -> LoopNest:
     """Return the nest after all steps on nests. launched: its kernel runs on a GPU."""
-    record_step(*SCHEDULED, lambda: [(x.text, x.origin) for x in nest_lines(nest)])
+    _record_nest(*SCHEDULED, nest)
     for step in NEST_STEPS:
         if launched or step.for_cpus:
             nest = step.run(nest)
-            record_step(
-                step.name,
-                step.sentence,
-                lambda nest=nest: [(x.text, x.origin) for x in nest_lines(nest)],  # type: ignore[misc]
-            )
+            _record_nest(step.name, step.sentence, nest)
     return nest
+
+
+def _record_nest(step: str, sentence: str, nest: LoopNest) -> None:
+    record_step(step, sentence, lambda: [(x.text, x.origin) for x in nest_lines(nest)])
 
 
 def record_statements(records: list[Record]) -> None:

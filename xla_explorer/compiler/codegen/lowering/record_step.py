@@ -107,9 +107,7 @@ class RewriteBuilder(Builder):
         key = (op, t, detail, *[x.name for x in operands])
         found = self._known.get(key)
         if found is None:
-            self._count += 1
-            found = self._known[key] = Value(self, t, f"%{self._prefix}{self._count}")
-            self.records.append(Instruction(found, op, operands, detail, self.origin))
+            found = self._known[key] = self.emit_here(op, t, operands, detail)
         return found
 
     def emit_here(

@@ -42,16 +42,17 @@ def overwrites(nest: LoopNest, s: Statement) -> bool:
     range.
     """
     before = [x for x, _ in walk(nest.body[: nest.body.index(s)]) if isinstance(x, Store)]
-    again = [x for x, _ in walk((s,)) if isinstance(x, Store)] if before else []
-    return any(
-        x.array == y.array
+    again = [
+        x
+        for x, _ in (walk((s,)) if before else ())
+        if isinstance(x, Store)
         and (
             runtime_values_in(x.place)
             or any(gcd(*[factor for _, factor in index.terms]) > 1 for index in x.place)
         )
-        and not _are_apart(x.place, y.place)
-        for x in again
-        for y in before
+    ]
+    return any(
+        x.array == y.array and not _are_apart(x.place, y.place) for x in again for y in before
     )
 
 
