@@ -170,7 +170,7 @@ def test_shown_as_text_and_html(softmax: Session) -> None:
 def test_a_failed_pass_keeps_everything_before(
     monkeypatch: pytest.MonkeyPatch, softmax: Session
 ) -> None:
-    from xla_explorer.compiler.transforms.fusion import InstructionFusion
+    from xla_explorer.compiler.transforms.fusion.instruction_fusion import InstructionFusion
 
     def fail(self: object, module: object, context: object) -> bool:
         raise RuntimeError("no fusion today")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.backends.cpu.aligned_arena import allocate_aligned
 from xla_explorer.backends.interfaces import DeviceMemory, LinearTransferManager
 from xla_explorer.foundation.reason import Reason
 
@@ -48,8 +49,6 @@ class CpuStreamExecutor:
 
     def allocate(self, size: int) -> DeviceMemory:
         """Allocate host memory aligned to 64 bytes."""
-        from xla_explorer.backends.cpu.aligned_arena import allocate_aligned
-
         owner, _, address = allocate_aligned(max(size, 1))
         return DeviceMemory(address, size, owner)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import importlib
 from collections.abc import Callable
 from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
+from xla_explorer.compiler.pipeline.built_in_passes import BUILT_IN
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.suggestions import nearest
@@ -101,7 +103,7 @@ def register_pass(*names: str) -> Callable[[_Pass], _Pass]:
                 "write @dataclass(frozen=True) between @xe.register_pass() and the class",
             )
         for name in (cls.name, *names):
-            known = _REGISTRY.get(name)
+            known = _declared(name) if BUILT_IN.get(name) != cls.__module__ else _REGISTRY.get(name)
             if known is not None and known is not cls and not _is_a_newer_cell(known, cls):
                 raise PassRegistrationError(
                     f"pass {name!r} is registered twice: {known.__module__}.{known.__qualname__} has that name",
@@ -127,14 +129,21 @@ def declared_passes() -> dict[str, type[Any]]:
 
 
 def registered_passes() -> dict[str, type[Any]]:
-    """Return the built-in passes and those of plug-ins by name.
+    """Return the built-in passes and those of plug-ins by name; this loads all of them.
 
     Plug-ins are entry points of `xla_explorer.passes`.
     """
-    import xla_explorer.compiler.transforms  # noqa: F401  # declares the built-in passes
-
+    for name in BUILT_IN:
+        _declared(name)
     _load_plugins()
-    return dict(_REGISTRY)
+    return {**{name: _REGISTRY[name] for name in BUILT_IN}, **_REGISTRY}
+
+
+def _declared(name: str) -> type[Any] | None:
+    """Return the pass of this name, loading the module of a built-in one; None if unknown."""
+    if name not in _REGISTRY and name in BUILT_IN:
+        importlib.import_module(BUILT_IN[name])
+    return _REGISTRY.get(name)
 
 
 @functools.cache
@@ -150,18 +159,18 @@ def make_pass(name: str, **options: Any) -> HloPass:
 
     LookupError with near names if no pass has the name; ValueError for an unknown option.
     """
-    import xla_explorer.compiler.transforms  # noqa: F401  # declares the built-in passes
-
-    # Only for names that are not built in: reading the metadata of all installed packages takes
-    # longer than a small compilation.
-    passes = _REGISTRY if name in _REGISTRY else registered_passes()
-    if name not in passes:
-        near = nearest(name, passes, 3)
+    cls = _declared(name)
+    if cls is None:
+        # Only for names that are not built in: reading the metadata of all installed packages takes
+        # longer than a small compilation.
+        _load_plugins()
+        cls = _REGISTRY.get(name)
+    if cls is None:
+        near = nearest(name, {**BUILT_IN, **_REGISTRY}, 3)
         raise LookupError(
             f"unknown pass {name!r}"
             + (f"; near: {', '.join(near)}" if near else "; xe.passes() lists all")
         )
-    cls = passes[name]
     known = {field.name for field in dataclasses.fields(cls)}
     if unknown := set(options) - known:
         raise ValueError(

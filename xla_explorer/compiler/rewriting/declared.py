@@ -19,7 +19,7 @@ def declared_rules() -> dict[str, Rule]:
     """Return the rules of all passes by name; this loads every pass."""
     registered_passes()
     found: dict[str, Rule] = {}
-    for name, module in list(sys.modules.items()):
+    for name, module in sorted(sys.modules.items()):
         if name.startswith(_TRANSFORMS) and module is not None:
             for value in vars(module).values():
                 for rule in (

@@ -1,12 +1,4 @@
 """The passes, by intent as in XLA.
 
-Importing this package imports its sub-packages, each of which declares its passes.
+`pipeline/built_in_passes.py` has the names that each module declares.
 """
-
-from __future__ import annotations
-
-import importlib
-import pkgutil
-
-for _found in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{_found.name}")

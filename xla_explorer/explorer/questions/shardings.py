@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.compiler.spmd.propagation.report import ShardingReport, sharding_report
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.keywords import explains_methods
 from xla_explorer.foundation.suggestions import nearest
@@ -12,6 +11,8 @@ from xla_explorer.hlo.module import HloModule
 
 if TYPE_CHECKING:
     import pandas
+
+    from xla_explorer.compiler.spmd.propagation.report import ShardingReport
 
 
 @explains_methods
@@ -62,7 +63,7 @@ class Devices:
         return why_sharded(self._module, value, dimension, axis)
 
     def __repr__(self) -> str:
-        report = sharding_report(self._module)
+        report = _report(self._module)
         return f"{len(report.rows)} values with shardings over {report.graph.mesh}"
 
 
@@ -70,7 +71,7 @@ def shardings_frame(module: HloModule) -> pandas.DataFrame:
     """Return a row for each value whose sharding is known: axes, tiles, parts and origins."""
     import pandas
 
-    report = sharding_report(module)
+    report = _report(module)
     rows: list[dict[str, Any]] = [
         {
             "value": row.name,
@@ -107,7 +108,7 @@ def why_sharded(
 
     XlaExplorerError for an unknown value; with near names.
     """
-    report = sharding_report(module)
+    report = _report(module)
     wanted = name.lstrip("%")
     _require(report, wanted)
     if axis is None:
@@ -116,6 +117,13 @@ def why_sharded(
     found = report.why_not(wanted, axis)
     split = [one for one in report.why(wanted, dimension) if f" along {axis}" in one]
     return split or found or [f"no operation that reads or makes %{wanted} has {axis} there"]
+
+
+def _report(module: HloModule) -> ShardingReport:
+    # Propagation loads with the first question about it: most programs run on one device.
+    from xla_explorer.compiler.spmd.propagation.report import sharding_report
+
+    return sharding_report(module)
 
 
 def _require(report: ShardingReport, name: str) -> None:

@@ -9,7 +9,7 @@ from tests.support.fusion_texts import entry
 from xla_explorer.compiler.decisions.fusion_reasons import FUSION as FUSION_REASONS
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
-from xla_explorer.compiler.transforms.fusion import InstructionFusion
+from xla_explorer.compiler.transforms.fusion.instruction_fusion import InstructionFusion
 from xla_explorer.foundation.journal import Journal
 from xla_explorer.foundation.reason import Check
 from xla_explorer.hlo.evaluator import evaluate, flatten_value

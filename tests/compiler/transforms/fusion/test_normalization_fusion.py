@@ -8,7 +8,7 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.target import NVPTX, GpuUnit
-from xla_explorer.compiler.transforms.fusion import NormalizationFusion
+from xla_explorer.compiler.transforms.fusion.normalization_fusion import NormalizationFusion
 from xla_explorer.foundation.journal import Journal
 from xla_explorer.hlo.text.parser import parse_hlo
 

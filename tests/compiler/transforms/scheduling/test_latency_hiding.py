@@ -11,7 +11,7 @@ from xla_explorer.compiler.decisions.kinds import meaning_of
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
 from xla_explorer.compiler.target import NVPTX, Link
-from xla_explorer.compiler.transforms.scheduling import stream_of, waits_for
+from xla_explorer.compiler.transforms.scheduling.stream_assignment import stream_of, waits_for
 from xla_explorer.foundation.journal import Event, Journal
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text.parser import parse_hlo

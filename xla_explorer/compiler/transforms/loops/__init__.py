@@ -1,9 +1,1 @@
-"""Passes on loops and conditionals; each module declares one, or helps others."""
-
-from __future__ import annotations
-
-import importlib
-import pkgutil
-
-for _found in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{_found.name}")
+"""Passes on loops and conditionals."""
