@@ -17,7 +17,6 @@ from xla_explorer.explorer.asking.links import page_link
 from xla_explorer.explorer.page.front_end import script, style
 from xla_explorer.explorer.page.html_page import save_page
 from xla_explorer.explorer.page.payload import build_payload, packed
-from xla_explorer.explorer.page.step_data import step_detail
 from xla_explorer.explorer.page.view import answer_of
 
 CHROMIUM = (
@@ -231,7 +230,7 @@ def test_steps_are_asked_from_a_kernel_when_they_are_looked_at(
         "light": packed(build_payload(source, complete=False)),
         "panes": packed(answer_of(source, "panes")),
     }
-    answers |= {f"step {k}": packed(step_detail(source, k)) for k in range(7) if k != 3}
+    answers |= {f"step {k}": packed(source.view().detail(k)) for k in range(7) if k != 3}
     data = json.dumps({key: base64.b64encode(value).decode() for key, value in answers.items()})
     (tmp_path / "live.html").write_text(
         f"<!doctype html><meta charset=utf-8><style>{style()}</style><body style='width:790px;background:#222'>"

@@ -140,7 +140,7 @@ def test_operands_users_and_lines_are_those_of_the_module_at_each_step(
 
 def test_the_history_of_what_takes_the_time_is_in_the_page(shown: Any, session: xe.Session) -> None:
     rows = sorted(
-        session._explorer_source_().reports.kernels(), key=lambda row: -(row.predicted_us or 0)
+        session._explorer_source_().view().rows(), key=lambda row: -(row.predicted_us or 0)
     )
     ids = [row.instruction for row in rows[:100] if row.instruction is not None]
     for key, told in zip(ids, _told(shown, ids), strict=True):
@@ -155,7 +155,7 @@ def test_the_code_of_what_takes_the_time_is_in_the_page(
     open_saved(page, session, tmp_path)
     settled(page)
     rows = sorted(
-        session._explorer_source_().reports.kernels(), key=lambda row: -(row.predicted_us or 0)
+        session._explorer_source_().view().rows(), key=lambda row: -(row.predicted_us or 0)
     )
     compiled = {step.instruction for step in session.executable.steps if step.function}
     ids = [row.instruction for row in rows if row.instruction in compiled][:30]

@@ -60,7 +60,7 @@ def test_a_live_view_opens_on_its_kernels_measures_them_and_tries_a_refusal(
     assert page.locator(".xe-hottest tbody tr td").first.inner_text() == "%reduce_fusion× 2", (
         "the run that the button made; two that are alike are one row"
     )
-    assert {r.bound for r in session._explorer_source_().reports.kernels()} <= {
+    assert {r.bound for r in session._explorer_source_().view().rows()} <= {
         "memory",
         "arithmetic",
         "launch",

@@ -16,7 +16,6 @@ from tests.browser.main_thread import longest_tasks
 from tests.browser.test_legible import layers_text
 from tests.support.dag import dag_text
 from xla_explorer.explorer.page.front_end import script
-from xla_explorer.explorer.page.step_data import step_detail
 
 CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -76,7 +75,7 @@ def test_a_scene_that_is_drawn_again_is_as_if_drawn_afresh(
     session = compiled(text)
     source = session._explorer_source_()
     steps = [p.number for p in session.passes if p.changed]
-    details = json.dumps([step_detail(source, k) for k in [*steps, *reversed(steps)]])
+    details = json.dumps([source.view().detail(k) for k in [*steps, *reversed(steps)]])
     path = tmp_path / "draw.html"
     path.write_text(
         f"<!doctype html><meta charset=utf-8><svg id=canvas></svg><script type=module>const DETAILS = {details};\n{script()}{_DRAW}</script>",

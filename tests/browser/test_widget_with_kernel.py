@@ -12,6 +12,7 @@ import pytest
 
 import xla_explorer as xe
 from tests.browser.live_page import open_live, settled
+from xla_explorer.explorer.page.graph_columns import own_column
 from xla_explorer.explorer.sessions.compilation import program_steps
 
 CHROMIUM = (
@@ -333,10 +334,10 @@ def test_the_graph_in_the_users_own_colours(browser: Any, session: Any, tmp_path
     assert "elementwise" in live.page.locator(".xe-legend").inner_text()
     assert live.page.locator(".xe-node.heat").count() == 0
     live.close()
-    named = session._explorer_source_().reports.column({"o": 3.0, "%ex": 1})
+    named = own_column(session, {"o": 3.0, "%ex": 1})
     assert named.values == {session.passes.find("o"): 3.0, session.passes.find("ex"): 1.0}
     with pytest.raises(ValueError, match="numbered rows with instructions"):
-        session._explorer_source_().reports.column(session.last_profile["median_us"][:2])
+        own_column(session, session.last_profile["median_us"][:2])
 
 
 def test_all_paths_between_two_instructions(browser: Any, session: Any, tmp_path: Path) -> None:

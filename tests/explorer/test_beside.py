@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.explorer.page.session_source import no_decisions
 
 BEFORE = """HloModule jit_f
 ENTRY main {
@@ -75,8 +76,5 @@ def test_a_dump_without_a_result_is_compiled_all_the_same(dump: Path) -> None:
 
 
 def test_the_dump_itself_says_where_decisions_are(dump: Path) -> None:
-    reports = xe.load(dump).session()._explorer_source_().reports
-    assert (
-        "XLA dumps no decisions" in reports.no_decisions()
-        and ".compile()" in reports.no_decisions()
-    )
+    note = no_decisions(xe.load(dump).session())
+    assert "XLA dumps no decisions" in note and ".compile()" in note

@@ -86,7 +86,7 @@ def test_the_passes_of_a_gpu_kernel_are_those_of_nvptx() -> None:
         "ir",
         "machine",
     }
-    assert list(session._explorer_source_().reports.llvm_kernels()) == [session.kernels().kernel[0]]
+    assert list(session._explorer_source_().view().llvm_kernels()) == [session.kernels().kernel[0]]
 
 
 TWO = """HloModule two

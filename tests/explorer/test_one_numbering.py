@@ -13,7 +13,6 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.compiler.pipeline.trace import UnknownStepError
-from xla_explorer.explorer.page.step_data import step_detail
 from xla_explorer.explorer.session import Session
 
 EXPLORER = Path(xe.__file__).parent
@@ -31,7 +30,7 @@ def test_every_face_of_step_k_shows_the_same_title(softmax: Session) -> None:
             p.title
             == p.graph().picture.title
             == source.picture(k).title
-            == step_detail(source, k)["picture"]["title"]
+            == source.view().detail(k)["picture"]["title"]
         )
         assert p.title == f"softmax {'after ' + p.name if k else 'as written'}"
         assert set(decided[decided["step"] == k]["pass"]) <= {p.name}

@@ -13,9 +13,15 @@ from xla_explorer.explorer.code import code_panes, hot_kernels
 from xla_explorer.explorer.display import code_pane
 from xla_explorer.explorer.measures.kernel_formula import kernel_formula
 from xla_explorer.explorer.page import side_by_side_data
-from xla_explorer.explorer.page.comparison_table import MEASURES
-from xla_explorer.explorer.page.questions_data import search_items
+from xla_explorer.explorer.page.buffer_view import buffer_view
+from xla_explorer.explorer.page.code_rows import ptx_count_rows
+from xla_explorer.explorer.page.graph_columns import graph_columns, own_column
+from xla_explorer.explorer.page.search_items import search_items
+from xla_explorer.explorer.page.session_source import SessionSource
+from xla_explorer.explorer.page.what_if import MEASURES, what_if
+from xla_explorer.explorer.pictures.picture import PictureNode
 from xla_explorer.explorer.pictures.scopes import repeated_layers, scope_paths
+from xla_explorer.explorer.questions.rewrite_rows import RuleText
 from xla_explorer.hlo.text import parse_hlo
 
 SMALL = """HloModule small
@@ -41,7 +47,7 @@ def test_a_rewrite_is_done_again_alone() -> None:
     for number, row in enumerate(rows):
         if row.verdict != "accepted":
             continue
-        one = source.reports.rewrite(step, number)
+        one = source.rewrite(step, number)
         before, after = (
             [line.text.strip() for line in one.before],
             [line.text.strip() for line in one.after],
@@ -63,8 +69,8 @@ def test_a_rewrite_is_done_again_alone() -> None:
             "one instruction at most is new; what one picture alone shows is not"
         )
     with pytest.raises(ValueError, match="rewrites, not a number"):
-        source.reports.rewrite(step, 99)
-    rule = source.reports.rules(names)["add-zero"]
+        source.rewrite(step, 99)
+    rule = RuleText(*source.view().rules(names)["add-zero"])
     assert "def add_zero" in rule.code and rule.location.startswith("algebraic/")
 
 
@@ -234,12 +240,12 @@ def test_the_users_own_lines_come_first_and_have_their_numbers(placed: xe.Sessio
 def test_every_view_names_the_users_line_of_a_kernel_not_the_librarys(placed: xe.Session) -> None:
     placed.profile(repeats=1)
     source = placed._explorer_source_()
-    named = {row.line for row in source.reports.kernels()} | {
+    named = {row.line for row in source.view().rows()} | {
         row.line for row in source.timings() if row.instruction is not None
     }
     named |= {
         moment.line
-        for moment in source.reports.buffers().schedule
+        for moment in buffer_view(placed, with_reasons=False).schedule
         if moment.name.startswith(("d", "t"))
     }
     named |= set(placed.profile(repeats=1)["line"][1:])
@@ -256,20 +262,11 @@ def test_every_view_names_the_users_line_of_a_kernel_not_the_librarys(placed: xe
 
 def test_the_picture_between_two_instructions() -> None:
     session = xe.compile(SMALL)
-    reports = session._explorer_source_().reports
-    names = {
-        node.name
-        for node in reports.picture(
-            0, between=(session.passes.find("a"), session.passes.find("t"))
-        ).nodes
-    }
-    assert names == {"a", "m", "t"}
-    assert {
-        node.name
-        for node in reports.picture(
-            0, between=(session.passes.find("t"), session.passes.find("a"))
-        ).nodes
-    } == names
+    view, find = session._explorer_source_().view(), session.passes.find
+    column = PictureNode._fields.index("name")
+    for ends in (("a", "t"), ("t", "a")):
+        nodes = view.between(0, *[find(end) for end in ends])["nodes"]
+        assert {node[column] for node in nodes} == {"a", "m", "t"}
 
 
 ROWS = """HloModule rows
@@ -288,19 +285,18 @@ ENTRY e {
 
 def test_lines_of_ptx_are_counted_on_the_emulator() -> None:
     session = xe.compile(ROWS)
-    reports = session._explorer_source_().reports
-    assert not reports.ptx_counted()
-    rows = reports.ptx_counts()
+    assert session.last_emulation is None
+    rows = ptx_count_rows(session)
     lines = session.gpu().stage("ptx").text.splitlines()
     assert rows and all(row.warps > 0 and 0 < row.share <= 1 for row in rows)
     assert any("ex2" in lines[row.line - 1] or "fma" in lines[row.line - 1] for row in rows)
-    assert reports.ptx_counted() and session.last_emulation is not None
+    assert session.last_emulation is not None
 
 
 def test_what_would_take_long_on_the_emulator_says_so_first() -> None:
     session = xe.compile(ROWS.replace("16", "1600").replace("8", "8000"))
     with pytest.raises(ValueError, match=r"about \d+ s on the emulator: run session.emulation"):
-        session._explorer_source_().reports.ptx_counts()
+        ptx_count_rows(session)
 
 
 def test_codes_of_decisions_come_with_what_they_mean() -> None:
@@ -385,15 +381,14 @@ def test_of_a_long_text_the_hottest_kernels_are_kept(
 
 def test_times_of_a_profile_colour_the_graph_also_as_measured_by_predicted() -> None:
     session = xe.compile(ROWS)
-    reports = session._explorer_source_().reports
-    assert "measured / predicted" not in [column.title for column in reports.columns()]
+    assert "measured / predicted" not in [column.title for column in graph_columns(session)]
     times = session.profile(repeats=2).set_index("kernel")["median_us"]
-    columns = {column.title: column.values for column in reports.columns()}
+    columns = {column.title: column.values for column in graph_columns(session)}
     measured, predicted = columns["measured time"], columns["predicted time"]
     assert columns["measured / predicted"] == {
         key: measured[key] / predicted[key] for key in measured if predicted.get(key)
     }
-    assert reports.column(times).values == measured, (
+    assert own_column(session, times).values == measured, (
         "the row of the whole program is no instruction"
     )
 
@@ -402,8 +397,10 @@ def test_a_what_if_has_its_measures_with_units_and_its_decisions_as_data() -> No
     session = xe.compile(
         "HloModule m\nENTRY e { x = f32[64] parameter(0)  n = f32[64] negate(x)  ROOT a = f32[64] abs(n) }"
     )
-    other, table = session._explorer_source_().reports.variant([], [("fusion", "n", "a")])
-    assert [row.kernel for row in other.timings() if row.instruction is not None] == [
+    other, table = what_if(session, [], [("fusion", "n", "a")])
+    assert [
+        row.kernel for row in SessionSource(other).timings() if row.instruction is not None
+    ] == [
         "%wrapped_negate",
         "%wrapped_abs",
     ], "the new compile has the times of its run"

@@ -154,5 +154,5 @@ def test_times_of_the_emulator_are_marked_and_shown_as_no_kernels_time() -> None
     assert (
         source.timings() == []
         and "run_us" not in source.summary()
-        and all(row.median_us is None for row in source.reports.kernels())
+        and all(row.median_us is None for row in source.view().rows())
     )

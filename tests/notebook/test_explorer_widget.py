@@ -11,6 +11,7 @@ anywidget = pytest.importorskip("anywidget")
 import xla_explorer as xe  # noqa: E402
 from tests.support.explorer_fakes import GeneratedSource, SoftmaxSource  # noqa: E402
 from xla_explorer.explorer.page.payload import unpacked  # noqa: E402
+from xla_explorer.notebook import explorer_widget  # noqa: E402
 from xla_explorer.notebook.explorer_widget import MOST_KEPT, ExplorerWidget  # noqa: E402
 
 
@@ -61,19 +62,12 @@ def test_what_is_no_request_is_left_alone(message: Any) -> None:
     assert sent == []
 
 
-def test_what_ifs_are_bounded() -> None:
-    source = SoftmaxSource()
+def test_what_ifs_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = xe.compile("HloModule m\nENTRY e { ROOT x = f32[4] parameter(0) }")
+    source = session._explorer_source_()
     widget = ExplorerWidget(source)
-
-    class Reports:
-        def variant(self, fuse: Any, forbid: Any) -> Any:
-            other = SoftmaxSource()
-            other.reports = Reports()  # type: ignore[misc]
-            return other, None
-
+    monkeypatch.setattr(explorer_widget, "what_if", lambda other, *_: (other, None))
     widget._show = lambda: None  # type: ignore[method-assign]
-    widget._shown = [(source, None)]
-    source.reports = Reports()  # type: ignore[misc]
     for _ in range(100):
         widget.override()
     assert len(widget._shown) == MOST_KEPT and widget._shown[0][0] is source

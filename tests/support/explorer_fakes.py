@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import Any
 
 from xla_explorer.explorer.display.code_pane import CodePane, PrintedLine, TextLine
-from xla_explorer.explorer.page.reports import (
-    NOTHING,
+from xla_explorer.explorer.display.plain_data import plain
+from xla_explorer.explorer.page.json_data import to_mapping
+from xla_explorer.explorer.page.rows import (
     BufferRow,
     BufferView,
     Column,
     LlvmPassRow,
     RemarkRow,
-    Reports,
+    RewriteRow,
     ScheduleMoment,
     SharingReason,
+    StepRow,
+    TimingRow,
 )
-from xla_explorer.explorer.page.source import RewriteRow, StepRow, TimingRow
+from xla_explorer.explorer.page.view import View
 from xla_explorer.explorer.pictures.folding import fold_picture
 from xla_explorer.explorer.pictures.picture import (
     PictureEdge,
@@ -200,7 +203,8 @@ class SoftmaxSource:
     """Softmax and a matrix product through ten passes, four of which change something."""
 
     title = "softmax_dot"
-    reports: Reports = NOTHING
+    passes = None
+    session = None
 
     def __init__(self, *, failed: bool = False) -> None:
         self._failed = failed
@@ -234,8 +238,14 @@ class SoftmaxSource:
             return [*STEPS[:7], bad]
         return list(STEPS)
 
+    def view(self, *, live: bool = True) -> View:
+        return View(self, live=live)
+
     def rewrites(self, step: int) -> tuple[RewriteRow, ...]:
         return REWRITES.get(step, ())
+
+    def rewrite(self, step: int, number: int) -> RewriteStep:
+        raise ValueError("the rewrites of this view cannot be repeated one by one")
 
     def _alive(self, step: int) -> dict[int, tuple[str, str, str, str, tuple[int, ...], str]]:
         rows = dict(INSTRUCTIONS)
@@ -584,10 +594,10 @@ HOSTILE = (
 )
 
 
-class HostileReports(Reports):
-    """Every text of every report tries to be markup."""
+class HostileView(View):
+    """Every text of every answer tries to be markup."""
 
-    def buffers(self, *, with_reasons: bool = False) -> BufferView:
+    def buffers(self) -> dict[str, Any] | None:
         rows = tuple(
             [
                 BufferRow(t, k, t, t, "arena", t, 64 * k, 64, k, k + 2, k, k + 2, (t,))
@@ -595,9 +605,9 @@ class HostileReports(Reports):
             ]
         )
         schedule = tuple([ScheduleMoment(k, t, float(k), 64, t) for k, t in enumerate(HOSTILE)])
-        return BufferView(rows, 640, 64, schedule, 1, 0, (SharingReason(*HOSTILE[:4]),))
+        return to_mapping(BufferView(rows, 640, 64, schedule, 1, 0, (SharingReason(*HOSTILE[:4]),)))
 
-    def kernels(self) -> list[Kernel]:
+    def rows(self) -> list[Kernel]:
         return [
             Kernel(t, t, t, t, 1.0, 2.0, 0.1, 3, 1.0, line=t, instruction=k, code=t, reason=t)
             for k, t in enumerate(HOSTILE)
@@ -609,34 +619,36 @@ class HostileReports(Reports):
     def roof(self) -> MachineRoof:
         return MachineRoof(HOSTILE[0], 1e11, 1e10, ((1024, 1e11),))
 
-    def remarks(self) -> list[RemarkRow]:
-        return [RemarkRow("passed", t, t, t, t, k) for k, t in enumerate(HOSTILE)]
+    def remarks(self) -> Any:
+        return plain([RemarkRow("passed", t, t, t, t, k) for k, t in enumerate(HOSTILE)])
 
-    def rules(self, names: Iterable[str]) -> dict[str, RuleText]:
-        return {HOSTILE[0]: RuleText(HOSTILE[1], HOSTILE[2], HOSTILE[5])}
+    def rules(self, names: list[str]) -> Any:
+        return plain({HOSTILE[0]: RuleText(HOSTILE[1], HOSTILE[2], HOSTILE[5])})
 
-    def opcode_help(self) -> dict[str, str]:
+    def help(self) -> dict[str, str]:
         return {t: t for t in HOSTILE}
-
-    def rewrite(self, step: int, number: int) -> RewriteStep:
-        source = HostileSource()
-        return RewriteStep(source.text(0), source.text(1), source.picture(0), source.picture(1))
 
     def llvm_kernels(self) -> list[str]:
         return [HOSTILE[0]]
 
-    def llvm_passes(self, kernel: str) -> list[LlvmPassRow]:
-        return [
+    def llvm(self, kernel: str) -> Any:
+        rows = [
             LlvmPassRow(t, "ir", 1, 1, 1, 1, f"--- a\n+++ b\n@@ -1 +1 @@\n-{t}\n+{t}{t}")
             for t in HOSTILE
         ]
+        return plain(rows)
 
 
 class HostileSource(SoftmaxSource):
     """Every text that a module can choose tries to be markup."""
 
     title = HOSTILE[1]
-    reports = HostileReports()
+
+    def view(self, *, live: bool = True) -> View:
+        return HostileView(self, live=live)
+
+    def rewrite(self, step: int, number: int) -> RewriteStep:
+        return RewriteStep(self.text(0), self.text(1), self.picture(0), self.picture(1))
 
     def summary(self) -> dict[str, str | float | int]:
         return {"backend": HOSTILE[0], "note": HOSTILE[5]}

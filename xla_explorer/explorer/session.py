@@ -21,7 +21,7 @@ from xla_explorer.explorer.measures.emulation import Emulation, emulation
 from xla_explorer.explorer.measures.profiling import Timing, profile, timing
 from xla_explorer.explorer.measures.trace_events import timeline
 from xla_explorer.explorer.page.html_page import export_page, save_page
-from xla_explorer.explorer.page.session_source import SessionSource
+from xla_explorer.explorer.page.session_source import SessionSource, no_decisions
 from xla_explorer.explorer.page.static_form import static_html
 from xla_explorer.explorer.questions.answer import Answer
 from xla_explorer.explorer.questions.bisection import BisectionResult, bisect
@@ -112,9 +112,7 @@ class Session(SessionCode):
         if not len(frame):
             recorded = self.passes.journal is not None and self.passes.journal.events
             none = f"nothing was decided{f' of the kind {kind}' if kind else ''} in this compile"
-            frame.attrs["note"] = (
-                none if recorded else str(self._explorer_source_().reports.no_decisions())
-            )
+            frame.attrs["note"] = none if recorded else no_decisions(self)
         return frame
 
     @property

@@ -18,9 +18,9 @@ from xla_explorer.explorer.comparisons.pass_orders import (
     searched_orders,
 )
 from xla_explorer.explorer.display.frames import wide_frame
-from xla_explorer.explorer.page.questions_data import found_items
+from xla_explorer.explorer.page.search_items import found_items
 from xla_explorer.explorer.page.session_source import TraceSource
-from xla_explorer.explorer.page.source import ExplorerSource
+from xla_explorer.explorer.page.view import ExplorerSource
 from xla_explorer.explorer.questions.answer import Answer
 from xla_explorer.explorer.questions.applicable import ApplicableRules, applicable
 from xla_explorer.explorer.questions.decisions import decisions_frame

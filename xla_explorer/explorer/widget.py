@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from xla_explorer.explorer.page.source import ExplorerSource
+from xla_explorer.explorer.page.view import ExplorerSource
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.keywords import check_keywords
 

@@ -16,13 +16,15 @@ from IPython.core.getipython import get_ipython
 
 from xla_explorer.explorer.asking import Cost, question, value_of
 from xla_explorer.explorer.page.front_end import style, widget_module
+from xla_explorer.explorer.page.graph_columns import own_column
 from xla_explorer.explorer.page.html_page import export_page
 from xla_explorer.explorer.page.payload import build_payload, measured_data, packed
-from xla_explorer.explorer.page.reports import ComparisonTable, OverrideKey, Pair
+from xla_explorer.explorer.page.rows import ComparisonTable
 from xla_explorer.explorer.page.saved_form import saved_html
-from xla_explorer.explorer.page.source import ExplorerSource
+from xla_explorer.explorer.page.session_source import SessionSource
 from xla_explorer.explorer.page.static_form import static_text
-from xla_explorer.explorer.page.view import View
+from xla_explorer.explorer.page.view import ExplorerSource
+from xla_explorer.explorer.page.what_if import OverrideKey, measure, what_if
 from xla_explorer.explorer.sessions.editing import beside_sentence, edited, faults_of, like_step
 from xla_explorer.explorer.sessions.options import options
 from xla_explorer.foundation.collector import collector_paused
@@ -73,13 +75,13 @@ class ExplorerWidget(anywidget.AnyWidget):
     ) -> None:
         self._shown: list[tuple[ExplorerSource, ComparisonTable | None]] = [(source, None)]
         self._complete = complete
-        self._colour = None if colour is None else source.reports.column(colour)
+        self._colour = None if colour is None else own_column(source.session, colour)
         super().__init__(
             data=packed(build_payload(source, complete=complete, live=True, colour=self._colour)),
             step=step,
         )
         self._times = list(source.timings())
-        self._of: object = getattr(source, "session", source)
+        self._of: object = source if source.session is None else source.session
         _SHOWN.add(self)
         self.on_msg(self._reply)
         _refresh_after_each_cell(weakref.ref(self))
@@ -95,7 +97,9 @@ class ExplorerWidget(anywidget.AnyWidget):
             self._shown.pop()
             self._show()
 
-    def override(self, fuse: Sequence[Pair] = (), forbid: Sequence[Pair] = ()) -> None:
+    def override(
+        self, fuse: Sequence[tuple[str, str]] = (), forbid: Sequence[tuple[str, str]] = ()
+    ) -> None:
         """Compile again with fusions forced or forbidden, compare, and show that compile.
 
         The buttons of the view call it.
@@ -117,7 +121,10 @@ class ExplorerWidget(anywidget.AnyWidget):
         return traitlets.link((other, other_name), (self, name))
 
     def _try(self, force: Sequence[OverrideKey], forbid: Sequence[OverrideKey]) -> None:
-        self._shown.append(self.source.reports.variant(force, forbid))
+        if self.source.session is None:
+            raise ValueError("this compile cannot be repeated")
+        other, table = what_if(self.source.session, force, forbid)
+        self._shown.append((SessionSource(other), table))
         self._bound()
         self._show()
 
@@ -131,9 +138,7 @@ class ExplorerWidget(anywidget.AnyWidget):
         )
         old = self.source
         step = like_step([s.name for s in source.steps()], [s.name for s in old.steps()], self.step)
-        names, ids = [
-            getattr(getattr(one, "passes", None), "lineage", None) for one in (old, source)
-        ]  # both of a trace, or none
+        names, ids = [None if one.passes is None else one.passes.lineage for one in (old, source)]
         known = names.records.get(self.selected) if names is not None else None
         selected = (
             ids.ids_by_name.get(known.name, -1) if known is not None and ids is not None else -1
@@ -177,7 +182,7 @@ class ExplorerWidget(anywidget.AnyWidget):
     @question("widget", cost=Cost.RUNS, name="measure")
     def _measure(self) -> None:
         """Time the program, and show the times."""
-        self.source.reports.measure()
+        measure(self.source.session)
         self.refresh()
 
     @question("widget", name="back")
@@ -188,7 +193,7 @@ class ExplorerWidget(anywidget.AnyWidget):
     @question("widget", cost=Cost.COMPILES, name="edit")
     def _edit(self, text: str = "", passes: str = "") -> dict[str, Any]:
         """Compile another text and show it; return a sentence on it, or its errors."""
-        session: Any = getattr(self.source, "session", None)
+        session = self.source.session
         try:
             if session is None:
                 raise XlaExplorerError(
@@ -206,7 +211,7 @@ class ExplorerWidget(anywidget.AnyWidget):
             return  # no request of our script's
         reply, args = message.get("reply"), message.get("args")
         try:
-            targets = {"view": View(self.source), "widget": self}
+            targets = {"view": self.source.view(), "widget": self}
             found = value_of(
                 targets, str(message.get("call")), args if isinstance(args, Mapping) else {}
             )

@@ -89,7 +89,7 @@ def test_a_page_says_why_there_are_no_loops_and_no_machine_code(tmp_path: Path) 
     panes = {pane.name: pane for pane in code_panes(session)}
     assert "emitters write LLVM IR directly" in panes["loops"].lines[0].text
     assert (
-        SessionSource(session).reports.loops() == ()
+        SessionSource(session).view().loops() == []
         and "emitters write LLVM IR directly" in panes["loops"].note
     )
     if "sass" in panes:

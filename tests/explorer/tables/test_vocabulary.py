@@ -8,7 +8,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.explorer.asking import answer, questions
-from xla_explorer.explorer.page.source import TimingRow
+from xla_explorer.explorer.page.rows import TimingRow
 from xla_explorer.explorer.page.view import answer_of
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.tables import COLUMNS, NOUNS, Kernel

@@ -17,7 +17,6 @@ from xla_explorer.explorer.page.payload import (
     packed,
     unpacked,
 )
-from xla_explorer.explorer.page.step_data import step_detail
 from xla_explorer.explorer.page.view import answer_of
 from xla_explorer.foundation.decision import Decision
 
@@ -35,7 +34,7 @@ def test_pooled_steps_decode_to_what_the_source_says() -> None:
     assert payload["complete"] and set(payload["details"]) == {"0", "3", "4", "7"}
     assert payload["same"] == [0, 0, 0, 3, 4, 4, 4, 7, 7, 7]
     for step in (0, 3, 4, 7):
-        expected = json.loads(json.dumps(step_detail(source, step)))
+        expected = json.loads(json.dumps(source.view().detail(step)))
         for key in ("nodes", "edges", "groups", "aliases"):
             assert script.call(_ROWS, payload, step, key, "picture") == expected["picture"][key]
         assert script.call(_ROWS, payload, step, "text", "text") == expected["text"]
@@ -50,7 +49,7 @@ def test_lineage_links_subjects_to_what_was_produced() -> None:
 def test_steps_share_their_rows() -> None:
     source = GeneratedSource()
     together = len(packed(build_payload(source, complete=True)))
-    apart = sum(len(packed(step_detail(source, k))) for k in range(7))
+    apart = sum(len(packed(source.view().detail(k))) for k in range(7))
     assert together < apart * 0.75
 
 

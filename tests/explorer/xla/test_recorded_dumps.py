@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.explorer.page.buffer_view import buffer_view
 from xla_explorer.explorer.page.session_source import SessionSource
 from xla_explorer.explorer.sessions.compilation import NotThereError
 from xla_explorer.explorer.xla.replay import replaying
@@ -190,7 +191,7 @@ def test_the_page_of_a_dump_has_its_buffers_and_decisions() -> None:
     assert source.title == "jit_attention · compiled by XLA"
     refused = {row.code for row in source.decisions() if row.refused}
     assert {"fused-before", "recomputed-per-element", "library-array-small"} <= refused
-    view = source.reports.buffers(with_reasons=True)
+    view = buffer_view(source.session, with_reasons=True)
     assert view is not None and view.arena_bytes == 2097152 and len(view.rows) == 14
 
 

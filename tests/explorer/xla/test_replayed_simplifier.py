@@ -80,12 +80,12 @@ def test_the_rewrites_of_a_page_are_our_rules_on_the_module_of_xla(tmp_path: Pat
     }
     assert "XLA rewrote this instruction too" in rows["s"][1].sentence and not rows["s"][1].produced
     assert "XLA did not change this instruction" in rows["t"][1].sentence
-    alone = source.reports.rewrite(1, rows["t"][0])
+    alone = source.rewrite(1, rows["t"][0])
     assert any("transpose(" in line.text for line in alone.before) and not any(
         "transpose(" in line.text for line in alone.after
     )
     with pytest.raises(ValueError, match="no single rewrites"):
-        source.reports.rewrite(0, 0)
+        source.rewrite(0, 0)
 
 
 TWO_READ = """HloModule jit_f

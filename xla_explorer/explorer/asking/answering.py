@@ -109,7 +109,12 @@ def value_of(targets: Mapping[str, Any], call: str, args: Mapping[str, Any]) -> 
     found, given = checked_call(Call(call, (), dict(args)))
     if found.owner not in targets:
         raise UnknownQuestionError(f"this view has no question {call!r}")
-    return found.function(targets[found.owner], **given)
+    return called(found, targets[found.owner], given)
+
+
+def called(asked: Question, target: Any, given: Mapping[str, Any]) -> Any:
+    """Call a question of an object; a method of the object's own class takes precedence."""
+    return getattr(type(target), asked.function.__name__, asked.function)(target, **given)
 
 
 def checked_call(call: Call) -> tuple[Question, dict[str, Any]]:

@@ -103,6 +103,57 @@ class AccessPattern(NamedTuple):
     constant: int
 
 
+class LoopAxis(NamedTuple):
+    """An axis of a loop nest.
+
+    iterations: how often its body runs. share: of the kernel's estimated cycles, 0 to 1.
+    """
+
+    name: str
+    kind: str
+    extent: int
+    iterations: int
+    share: float
+
+
+class LoopKernel(NamedTuple):
+    """A kernel as loops.
+
+    Attributes
+    ----------
+    first, length : int
+        Its lines in the pane `loops`.
+    code, reason : str
+        The reason why it is opaque; empty for a nest.
+    made_by : str
+        `user` or `policy` if its code is made from the nest, else `writer`.
+    schedule : str
+        Its directives as text.
+    nanoseconds, limit : float, str
+        The estimate for one core or for a GPU (`where`), and its limiting resource.
+    part : str
+        The number among several kernels of one nest, as `1 of 2`.
+    """
+
+    name: str
+    instruction: int
+    family: str
+    first: int
+    length: int
+    code: str
+    reason: str
+    made_by: str
+    schedule: str
+    nanoseconds: float | None
+    limit: str
+    axes: tuple[LoopAxis, ...] = ()
+    folds: tuple[Fold, ...] = ()
+    steps: tuple[DirectiveStep, ...] = ()
+    accesses: tuple[AccessPattern, ...] = ()
+    part: str = ""
+    where: str = "on one core"
+
+
 class LoopChoice(NamedTuple):
     """A possible next directive.
 

@@ -12,9 +12,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from xla_explorer.explorer.asking.answering import called
 from xla_explorer.explorer.asking.question import questions
-from xla_explorer.explorer.page.source import ExplorerSource
-from xla_explorer.explorer.page.view import VIEW, View
+from xla_explorer.explorer.code.loop_text import loop_kernels
+from xla_explorer.explorer.page.view import VIEW, ExplorerSource
 
 MOST_REWRITES = 30
 """Rewrites that an exported page shows one by one; each is two runs of its pass."""
@@ -43,8 +44,7 @@ class _Answers:
     """The answers of a page, collected by request."""
 
     def __init__(self, source: ExplorerSource) -> None:
-        self.source, self.reports = source, source.reports
-        self.view = View(source, live=False)
+        self.source, self.view = source, source.view(live=False)
         self.found: dict[str, Any] = {}
 
     def keep(self, key: str, make: Callable[[], Any]) -> None:
@@ -56,18 +56,16 @@ class _Answers:
 
     def add_whole_answers(self) -> None:
         """Add the answers without arguments that a page has, such as the data of the tabs."""
+        session = self.source.session
         for name, asked in questions(of_views=True).items():
             if asked.owner == VIEW and asked.embed and not asked.arguments:
-                if name == f"{VIEW}.advice" and not hasattr(self.source, "session"):
+                if name == f"{VIEW}.advice" and session is None:
                     continue
-                if name == f"{VIEW}.callers" and not self._has_callers():
-                    continue
-                self.keep(name.removeprefix(f"{VIEW}."), partial(asked.function, self.view))
-        if self.reports.ptx_counted():
+                self.keep(name.removeprefix(f"{VIEW}."), partial(called, asked, self.view, {}))
+        if not self.found["callers"].get("of"):
+            del self.found["callers"]
+        if session is not None and session.last_emulation is not None:
             self.keep("counts", self.view.counts)
-
-    def _has_callers(self) -> bool:
-        return bool(self.view.callers()["of"])
 
     def add_basic_blocks(self) -> None:
         """Add the control flow of the first kernels of the tab of code side by side."""
@@ -78,12 +76,12 @@ class _Answers:
 
     def add_llvm(self) -> None:
         """Add LLVM's remarks and the passes of the most expensive kernels."""
-        reports, panes = self.reports, self.source.panes()
+        panes = self.source.panes()
         lines = next((len(pane.lines) for pane in panes if pane.name == "llvm-ir"), 0)
         if not 0 < lines <= MOST_LLVM_LINES:
             return
         self.keep("remarks", self.view.remarks)
-        for kernel in list(reports.llvm_kernels())[:LLVM_KERNELS]:
+        for kernel in list(self.view.llvm_kernels())[:LLVM_KERNELS]:
             self.keep(f"llvm {kernel}", partial(self.view.llvm, kernel))
             kernels = self.found["kernels"]
             has_passes = isinstance(self.found[f"llvm {kernel}"], list)
@@ -92,7 +90,8 @@ class _Answers:
 
     def add_lowering(self) -> None:
         """Add the lowering steps of the first kernels with a loop nest."""
-        for kernel in [k for k in self.reports.loops() if not k.code][:LOWERED_KERNELS]:
+        shown = () if self.source.session is None else loop_kernels(self.source.session)
+        for kernel in [k for k in shown if not k.code][:LOWERED_KERNELS]:
             call = partial(self.view.lowering, kernel.instruction)
             self.keep(f"lowering {kernel.instruction}", call)
 

@@ -16,8 +16,8 @@ from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.page.front_end import page_module, style
 from xla_explorer.explorer.page.payload import build_payload, packed
 from xla_explorer.explorer.page.private_paths import cut_paths
-from xla_explorer.explorer.page.source import ExplorerSource
 from xla_explorer.explorer.page.static_form import static_html
+from xla_explorer.explorer.page.view import ExplorerSource
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.file_writing import write_file
 

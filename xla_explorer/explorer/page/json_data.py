@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 from xla_explorer.explorer.display.code_pane import TextLine
 from xla_explorer.explorer.display.plain_data import plain
 from xla_explorer.explorer.page.pools import PackedColumn, PackedPool, SlotSequence
-from xla_explorer.explorer.page.reports import BufferView, ComparisonTable
+from xla_explorer.explorer.page.rows import BufferView, ComparisonTable
 from xla_explorer.explorer.pictures.picture import PictureData
 
 LineData = list[Any]

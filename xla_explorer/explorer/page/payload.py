@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from xla_explorer.compiler.decisions.kinds import KINDS, OF_ANY_KIND
 from xla_explorer.explorer.display.plain_data import plain
 from xla_explorer.explorer.display.quantities import headline
 from xla_explorer.explorer.page.embedding import embedded_reports
@@ -34,11 +35,13 @@ from xla_explorer.explorer.page.pools import (
     line_key,
 )
 from xla_explorer.explorer.page.private_paths import cut_paths_in_data
-from xla_explorer.explorer.page.reports import Column, ComparisonTable
+from xla_explorer.explorer.page.rows import Column, ComparisonTable, StepRow
 from xla_explorer.explorer.page.schema import wire_format
-from xla_explorer.explorer.page.source import ExplorerSource, StepRow
-from xla_explorer.explorer.page.step_data import changes, pane_data
+from xla_explorer.explorer.page.session_source import no_decisions
+from xla_explorer.explorer.page.step_data import changes, pane_data, whole_blocks
+from xla_explorer.explorer.page.view import ExplorerSource
 from xla_explorer.explorer.pictures.picture import PictureGraph
+from xla_explorer.explorer.sessions.passes import RecordedPasses, pass_of_step
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.visible_text import cleaned_text
@@ -158,8 +161,8 @@ def build_payload(
         same=same,
         decisions=[plain(row) for row in decisions[0]],
         decisions_hidden=decisions[1],
-        no_decisions="" if decisions[0] else source.reports.no_decisions(),
-        reasons=_reasons(source, decisions[0]),
+        no_decisions="" if decisions[0] else no_decisions(source.session),
+        reasons=_reasons(decisions[0]),
         fact_heads={key: plain(head) for key, head in fact_heads(all_decisions).items()},
         timings=measured["timings"],
         lineage=[],
@@ -196,13 +199,13 @@ def build_payload(
 
 def measured_data(source: ExplorerSource, colour: Column | None = None) -> dict[str, Any]:
     """Return the part of a payload that a measurement changes, for a view that is open already."""
+    view = source.view()
     return {
         "headline": headline(source.summary()),
         "timings": [plain(row) for row in source.timings()],
-        "roof": plain(source.reports.roof()),
+        "roof": plain(view.roof()),
         "columns": [
-            plain(column)
-            for column in [*([colour] if colour is not None else []), *source.reports.columns()]
+            plain(column) for column in [*([colour] if colour is not None else []), *view.columns()]
         ],
     }
 
@@ -225,12 +228,21 @@ def _chosen(decisions: Sequence[Decision]) -> tuple[list[Decision], int]:
     return [rows[k] for k in sorted(kept)], len(rows) - len(kept)
 
 
-def _reasons(source: ExplorerSource, decisions: Iterable[Decision]) -> dict[str, str]:
-    """Return the meanings of the codes of the decisions and their checklists."""
+def _reasons(decisions: Iterable[Decision]) -> dict[str, str]:
+    """Return the meanings of the codes of the decisions and their checklists.
+
+    The meaning for fusions takes precedence.
+    """
     used = {
         code for row in decisions for code in (row.code, *[check.code for check in row.checklist])
     }
-    return {code: sentence for code, sentence in source.reports.reasons().items() if code in used}
+    tables = [*[row.reasons for row in reversed(KINDS.values())], OF_ANY_KIND]
+    return {
+        code: f"{found.sentence}; remedy: {found.remedy}"
+        for table in tables
+        for code, found in table.items()
+        if code in used
+    }
 
 
 def _interest(row: Decision) -> tuple[bool, int, float]:
@@ -262,14 +274,14 @@ def _pooled(
     )
 
 
-def _whole(
-    source: ExplorerSource, picture: PictureGraph, step: int, pools: Mapping[str, Pool]
-) -> WholeData:
-    """Return a whole picture, with its blocks apart from its rows.
+def _whole(passes: RecordedPasses[Any], step: int, pools: Mapping[str, Pool]) -> WholeData:
+    """Return all instructions of a step, with their blocks apart from their rows.
 
-    The block of a row changes from step to step, the row does not.
+    The block of a row changes from step to step, the row does not. A page draws parts of it.
     """
-    blocks, place = source.reports.whole_blocks(step)
+    found = pass_of_step(passes, step)
+    picture = found.picture(bare=True, budget=found.instructions)
+    blocks, place = whole_blocks(passes, step)
     outside = [n.id for n in picture.nodes if n.group is None] + [
         g.instruction for g in picture.groups if g.parent is None
     ]
@@ -294,11 +306,11 @@ def _embed(
     steps = list(steps)
     for step in steps:
         picture = source.picture(step)
-        whole = source.reports.whole_picture(step) if picture.hidden else None
+        passes = source.passes if picture.hidden else None
         payload["details"][str(step)] = PooledStep(
             picture=_pooled(picture, step, pools),
-            changes=changes(source, step),
-            whole=_whole(source, whole, step, pools) if whole is not None else None,
+            changes=changes(source.passes, step),
+            whole=None if passes is None else _whole(passes, step, pools),
             text=pools["text"].sequence(source.text(step), step),
             rewrites=[plain(row) for row in source.rewrites(step)],
         )
@@ -316,7 +328,7 @@ def _embed(
 
 def _instructions_by_heat(source: ExplorerSource, steps: Sequence[int]) -> list[int]:
     """Return the instructions of these steps: kernels by time, then those of the later steps."""
-    kernels = sorted(source.reports.kernels(), key=lambda row: -row.time_us)
+    kernels = sorted(source.view().rows(), key=lambda row: -row.time_us)
     ids = dict.fromkeys([row.instruction for row in kernels if row.instruction is not None])
     for step in reversed(steps):
         ids.update((key, None) for _, key in source.text(step) if key is not None)

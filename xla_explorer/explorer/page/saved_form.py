@@ -12,8 +12,8 @@ import zlib
 from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.page.html_page import export_page
 from xla_explorer.explorer.page.payload import is_small
-from xla_explorer.explorer.page.source import ExplorerSource
 from xla_explorer.explorer.page.static_form import static_html
+from xla_explorer.explorer.page.view import ExplorerSource
 
 _UNPACK = (
     '<!doctype html><script type="module">const b=Uint8Array.from(atob("{}"),c=>c.charCodeAt(0)),'

@@ -21,12 +21,14 @@ from xla_explorer.explorer.code.loop_rows import (
     AccessPattern,
     DirectiveStep,
     Fold,
+    LoopAxis,
     LoopChoice,
+    LoopKernel,
     LoopTry,
     LoweringRow,
 )
 from xla_explorer.explorer.display.code_pane import TextLine
-from xla_explorer.explorer.page import fact_heads, json_data, pools, reports, source
+from xla_explorer.explorer.page import fact_heads, json_data, pools, rows
 from xla_explorer.explorer.pictures import picture
 from xla_explorer.explorer.pictures.layers import Layer
 from xla_explorer.explorer.pictures.picture import PictureData
@@ -40,39 +42,39 @@ VERSION = 3
 """Raise it if a field changes its meaning under its old name."""
 SCRIPT = Path(__file__).resolve().parent / "assets" / "schema.js"
 ROWS: dict[str, type] = {
-    "step": source.StepRow,
-    "rewrite": source.RewriteRow,
+    "step": rows.StepRow,
+    "rewrite": rows.RewriteRow,
     "check": Check,
     "decision": Decision,
-    "timing": source.TimingRow,
+    "timing": rows.TimingRow,
     "layer": Layer,
     "kernel": Kernel,
-    "axis": reports.LoopAxis,
+    "axis": LoopAxis,
     "fold": Fold,
     "directive": DirectiveStep,
     "lowering_step": LoweringRow,
     "access": AccessPattern,
-    "nest": reports.LoopKernel,
+    "nest": LoopKernel,
     "choice": LoopChoice,
     "try": LoopTry,
-    "buffer": reports.BufferRow,
-    "moment": reports.ScheduleMoment,
-    "not_shared": reports.SharingReason,
+    "buffer": rows.BufferRow,
+    "moment": rows.ScheduleMoment,
+    "not_shared": rows.SharingReason,
     "roof": MachineRoof,
-    "column": reports.Column,
+    "column": rows.Column,
     "fact_head": fact_heads.FactHead,
-    "remark": reports.RemarkRow,
-    "count": reports.PtxCountRow,
-    "llvm": reports.LlvmPassRow,
+    "remark": rows.RemarkRow,
+    "count": rows.PtxCountRow,
+    "llvm": rows.LlvmPassRow,
     "rule": RuleText,
-    "comparison_row": reports.ComparisonRow,
-    "changed_decision": reports.ChangedDecision,
-    "override": reports.OverrideRow,
+    "comparison_row": rows.ComparisonRow,
+    "changed_decision": rows.ChangedDecision,
+    "override": rows.OverrideRow,
     "node": picture.PictureNode,
     "edge": picture.PictureEdge,
     "group": picture.PictureGroup,
 }
-BY_FIELD: tuple[type, ...] = (reports.BufferView, reports.ComparisonTable, RewriteStep)
+BY_FIELD: tuple[type, ...] = (rows.BufferView, rows.ComparisonTable, RewriteStep)
 """Named tuples that are sent as mappings: a single one, or one with large fields."""
 MAPPINGS: tuple[type, ...] = (
     pools.PackedColumn,
@@ -134,7 +136,7 @@ def _rows_inside(hint: Any) -> str | None:
 def _fields(row: type) -> dict[str, Any]:
     return {
         name: hint
-        for name, hint in typing.get_type_hints(row, localns=vars(source)).items()
+        for name, hint in typing.get_type_hints(row, localns=vars(rows)).items()
         if not name.startswith("_")
     }
 

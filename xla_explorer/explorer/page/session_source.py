@@ -16,12 +16,12 @@ from xla_explorer.explorer.display.code_pane import CodePane, PrintedLine
 from xla_explorer.explorer.display.quantities import number_of
 from xla_explorer.explorer.measures.kernel_costs import WHOLE_PROGRAM
 from xla_explorer.explorer.measures.profiling import is_emulated
-from xla_explorer.explorer.page.reports import Reports
-from xla_explorer.explorer.page.session_reports import SessionReports
-from xla_explorer.explorer.page.source import RewriteRow, StepRow, TimingRow
-from xla_explorer.explorer.page.trace_reports import TraceReports
+from xla_explorer.explorer.page.rows import RewriteRow, StepRow, TimingRow
+from xla_explorer.explorer.page.view import View
 from xla_explorer.explorer.pictures.picture import PictureGraph
 from xla_explorer.explorer.questions.decisions import decisions_of
+from xla_explorer.explorer.questions.rewrite_replay import RewriteReplay
+from xla_explorer.explorer.questions.rewrite_rows import RewriteStep
 from xla_explorer.explorer.questions.rule_book import rule_book, rule_summary
 from xla_explorer.explorer.sessions.compilation import Compilation, is_of_xla, program_steps
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, pass_of_step
@@ -49,10 +49,14 @@ class TraceSource:
     def __init__(self, passes: RecordedPasses[RecordedPass]) -> None:
         self.passes = passes
 
-    @cached_property
-    def reports(self) -> Reports:
-        """The answers beyond the passes."""
-        return TraceReports(self.passes)
+    @property
+    def session(self) -> Compilation | None:
+        """The compile: a trace has none."""
+        return None
+
+    def view(self, *, live: bool = True) -> View:
+        """Return the questions about it."""
+        return View(self, live=live)
 
     @property
     def title(self) -> str:
@@ -124,6 +128,20 @@ class TraceSource:
             )
         return rows
 
+    def rewrite(self, step: int, number: int) -> RewriteStep:
+        """Repeat one rewrite of a pass alone. ValueError if there is none of that number."""
+        if not 0 < step <= self.passes.last:
+            raise ValueError(f"the compile has no pass {step}")
+        events = [e for e in self.passes[step].events if e.is_rewrite]
+        if not 0 <= number < len(events):
+            raise ValueError(f"step {step} has {len(events)} rewrites, not a number {number}")
+        with collector_paused():
+            return self._replay.step(self.passes[step], events[number])
+
+    @cached_property
+    def _replay(self) -> RewriteReplay:
+        return RewriteReplay(self.passes)
+
     def picture(self, step: int, computation: str | None = None) -> PictureGraph:
         """Return the picture of the module after a step."""
         with collector_paused():
@@ -166,14 +184,12 @@ class SessionSource(TraceSource):
 
     def __init__(self, session: Compilation) -> None:
         super().__init__(session.passes)
-        self.session = session
+        self._session = session
 
-    @cached_property
-    def reports(self) -> Reports:
-        """The answers beyond the passes."""
-        return SessionReports(
-            self.session, SessionSource, self._rules_replayed if is_of_xla(self.session) else None
-        )
+    @property
+    def session(self) -> Compilation:
+        """The compile."""
+        return self._session
 
     @property
     def title(self) -> str:
@@ -223,6 +239,16 @@ class SessionSource(TraceSource):
                 row._replace(produced=(), sentence=f"{row.sentence} ({words})")
                 for row, words in noted
             ]
+
+    def rewrite(self, step: int, number: int) -> RewriteStep:
+        """Repeat one rewrite; of real XLA, one of our rules on the module of its simplifier."""
+        if not is_of_xla(self.session):
+            return super().rewrite(step, number)
+        if (ours := self._rules_replayed(step) if 0 < step <= self.passes.last else None) is None:
+            raise ValueError(
+                "XLA dumps no single rewrites; our rules are replayed for its algebraic simplifier"
+            )
+        return TraceSource(ours.passes).rewrite(1, number)
 
     def decisions(self, step: int | None = None) -> Sequence[Decision]:
         """Return the decisions of a step, or of all, with notes of the program compared with it."""
@@ -319,6 +345,21 @@ class SessionSource(TraceSource):
                 )
             )
         return rows
+
+
+def no_decisions(session: Compilation | None) -> str:
+    """Return why a compile has no recorded decisions, and how to get some."""
+    if session is None or session.backend not in ("xla", "xla-dump"):
+        return 'no decisions were recorded: compile with journal="decisions"'
+    own = (
+        "xe.load(FOLDER).compile()"
+        if session.backend == "xla-dump"
+        else 'xe.compile(module, backend="cpu")'
+    )
+    return (
+        "XLA dumps no decisions, and this dump has none of the passes whose decisions are replayed (xe.xla.replay). "
+        f"{own} compiles the same module with our passes, whose decisions have reasons"
+    )
 
 
 @kept

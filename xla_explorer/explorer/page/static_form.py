@@ -18,8 +18,9 @@ from xla_explorer.explorer.display.quantities import (
     microseconds,
     percent,
 )
-from xla_explorer.explorer.page.source import ExplorerSource, StepRow, TimingRow
+from xla_explorer.explorer.page.rows import StepRow, TimingRow
 from xla_explorer.explorer.page.tabs import TABS
+from xla_explorer.explorer.page.view import ExplorerSource
 from xla_explorer.explorer.pictures.svg import picture_svg
 
 SIZE_LIMIT = 300_000

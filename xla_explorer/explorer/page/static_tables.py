@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from xla_explorer.explorer.code.loop_rows import LoopKernel
 from xla_explorer.explorer.display.display import Marked, table_html
 from xla_explorer.explorer.display.escaping import escape
-from xla_explorer.explorer.page.reports import LoopKernel
 from xla_explorer.foundation.decision import Decision
 
 _WHOLE = 'style="text-align:left;padding:1px 8px;vertical-align:top;white-space:nowrap"'

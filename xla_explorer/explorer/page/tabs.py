@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from xla_explorer.explorer.page.source import ExplorerSource
+from xla_explorer.explorer.code.loop_text import loop_kernels
 from xla_explorer.explorer.page.static_tables import decisions_html, loops_html
+from xla_explorer.explorer.page.view import ExplorerSource
 
 
 class Tab(NamedTuple):
@@ -41,7 +42,9 @@ TABS: tuple[Tab, ...] = (
     Tab("side_by_side"),
     Tab(
         "loops",
-        static=lambda source, rows: loops_html(source.reports.loops(), rows),
+        static=lambda source, rows: loops_html(
+            () if source.session is None else loop_kernels(source.session), rows
+        ),
     ),
     Tab("buffers"),
     Tab("compare"),

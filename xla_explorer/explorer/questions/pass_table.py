@@ -45,18 +45,20 @@ def opcode_table(passes: RecordedPasses[RecordedPass], *, change: bool) -> panda
     return wide_frame(rows, [opcode, *[f"step {shown}" for shown in passes_shown]])
 
 
-def cost_rows(passes: RecordedPasses[RecordedPass]) -> list[list[Any]]:
+def cost_rows(passes: RecordedPasses[RecordedPass], *, counted: bool = True) -> list[list[Any]]:
     """Return a row per pass that changed the module, with the columns COST_COLUMNS.
 
-    Work and traffic of the module after the pass are estimates of the cost model.
+    Work and traffic of the module after the pass are estimates of the cost model; 0 if not counted.
     """
     rows: list[list[Any]] = []
     before: tuple[int, float, float] | None = None
     for p in passes:
         if not (p.changed or p.number == 0):
             continue
-        cost = module_cost(p.module)
-        now = (p.instructions, cost.bytes_accessed, cost.flops + cost.transcendentals)
+        now = (p.instructions, 0.0, 0.0)
+        if counted:
+            cost = module_cost(p.module)
+            now = (p.instructions, cost.bytes_accessed, cost.flops + cost.transcendentals)
         rules = [event for event in p.events if event.is_rewrite]
         old = before or now
         row: list[Any] = [p.number, p.name, p.seconds * 1e3]

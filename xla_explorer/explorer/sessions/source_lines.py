@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from xla_explorer.hlo.metadata import StackFrameTables, parse_metadata
 
@@ -103,3 +103,31 @@ class SourceLines:
             return found
         line = self._lines.get(instruction, 0)
         return f"{self._filename}:{line}" if line else ""
+
+
+def stack_frames(modules: Iterable[HloModule]) -> tuple[list[list[Any]], dict[str, int]]:
+    """Return the stack frames of modules, and the innermost frame of each instruction by id.
+
+    A frame is [file, function, line, index of its caller or -1]. The tables are those of the first
+    module, of which the others are later states.
+    """
+    frames: list[list[Any]] = []
+    at: dict[tuple[str, str, int, int], int] = {}
+    of: dict[str, int] = {}
+    tables: StackFrameTables | None = None
+    for module in modules:
+        tables = tables or module.frames
+        if tables is None:
+            break
+        for i in module.instructions():
+            parent = -1
+            frame = parse_metadata(i.metadata).stack_frame_id if i.metadata else 0
+            for file, function, line in reversed(tables.stack(frame) if frame else []):
+                place = (file, function, line, parent)
+                if place not in at:
+                    at[place] = len(frames)
+                    frames.append(list(place))
+                parent = at[place]
+            if parent >= 0:
+                of[str(i.id)] = parent
+    return frames, of
