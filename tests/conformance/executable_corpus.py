@@ -18,7 +18,7 @@ import multiprocessing
 import re
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -70,7 +70,7 @@ def _generator() -> ModuleType:
     return module
 
 
-def _inputs(case: dict[str, Any], device: int | None = None) -> list[Any]:
+def inputs_of(case: dict[str, Any], device: int | None = None) -> list[Any]:
     if device is None:
         return list(_generator().inputs(case))
     base = case["seed"] * 1000 + 100 * device
@@ -105,18 +105,25 @@ def _nested(leaves: Iterator[Any], tree: Any) -> Any:
     return tuple([_nested(leaves, part) for part in tree])
 
 
-def outputs(case: dict[str, Any]) -> list[list[Any]]:
-    """For each device the leaves of the entry's result."""
+def module_of(case: dict[str, Any]) -> tuple[HloModule, int, int]:
+    """Return the module of a case of several devices, its replicas and its partitions."""
     module = parse_hlo(case["hlo"])
-    if "outputs_per_device" not in case:
-        leaves = iter(_inputs(case))
-        arguments = [_nested(leaves, tree) for tree in case["param_tree"]]
-        return [flatten_value(evaluate(module, *arguments, as_xla_cpu=True))]
     replicas, partitions = case["num_replicas"], case["num_partitions"]
     if any("was run as replica_count" in note for note in case["notes"]):
         _as_replicas(module)
-        replicas, partitions = replicas * partitions, 1
-    per_device = [_inputs(case, d) for d in range(replicas * partitions)]
+        return module, replicas * partitions, 1
+    return module, replicas, partitions
+
+
+def outputs(case: dict[str, Any]) -> list[list[Any]]:
+    """For each device the leaves of the entry's result."""
+    if "outputs_per_device" not in case:
+        module = parse_hlo(case["hlo"])
+        leaves = iter(inputs_of(case))
+        arguments = [_nested(leaves, tree) for tree in case["param_tree"]]
+        return [flatten_value(evaluate(module, *arguments, as_xla_cpu=True))]
+    module, replicas, partitions = module_of(case)
+    per_device = [inputs_of(case, d) for d in range(replicas * partitions)]
     return [
         flatten_value(r)
         for r in evaluate_replicated(
@@ -148,14 +155,19 @@ def _difference(actual: Any, leaf: dict[str, Any], bound: float | None) -> str |
     return f"{int(wrong.sum())} of {wrong.size} elements, the first at {first}: {found[first]} instead of {expected[first]}"
 
 
-def problem_of(case: dict[str, Any]) -> str | None:
-    """Run and judge one case: None, or in a sentence what is wrong."""
+def problem_of(
+    case: dict[str, Any], run: Callable[[dict[str, Any]], list[list[Any]]] | None = None
+) -> str | None:
+    """Run and judge one case: None, or in a sentence what is wrong.
+
+    run: the function that runs it, by default `outputs`.
+    """
     stated = [
         float(n) for n in re.findall(r"\d[\d.]*(?:e-?\d+)?", case.get("test_error_spec") or "")
     ]
     bound = max(stated, default=None)
     try:
-        results = outputs(case)
+        results = (run or outputs)(case)
     except TimeoutError:
         return "too slow"
     except Exception as error:  # the runner reports whatever goes wrong

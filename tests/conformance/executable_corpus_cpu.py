@@ -43,7 +43,7 @@ def outputs_on_cpu(case: dict[str, Any], threads: int) -> tuple[list[list[Any]],
     )
     assert result.executable is not None
     fallbacks = [step.opcode for step in result.executable.steps if step.runs_on == "evaluator"]
-    return [list(result.executable.execute(list(corpus._inputs(case))))], fallbacks
+    return [list(result.executable.execute(list(corpus.inputs_of(case))))], fallbacks
 
 
 def _stop(*_: Any) -> None:

@@ -155,7 +155,7 @@ def refusals(program: HostProgram) -> list[Reason]:
     """
     reasons = []
     for row in program.rows:
-        if row.runs_on == "evaluator" or row.function == FOREIGN_CALL:
+        if row.runs_on in ("evaluator", "exchange") or row.function == FOREIGN_CALL:
             assert row.reason is not None
             message = f"%{row.name} ({row.opcode}) has no native code: {row.reason.message}"
             reasons.append(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from xla_explorer.hlo.evaluator import TOKEN_VALUE, EvaluationError, Evaluator, 
 from xla_explorer.hlo.evaluator.devices.foreign_call import ForeignRecord, foreign_function
 from xla_explorer.hlo.shape import Shape
 
+if TYPE_CHECKING:
+    from xla_explorer.backends.cpu.devices.exchanges import Exchanges
+
 Array = np.ndarray[Any, Any]
 ARENA = Arena()
 
@@ -22,8 +25,8 @@ class Activation:
     """The state of one run.
 
     It is made from the table's entries that all runs share (constants and tables). address: of the
-    table. failure: exception of an evaluator step that ended the last run. arena: None before
-    `take_memory`.
+    table. exchanges: the collectives of a run on several devices. failure: exception of an
+    evaluator step that ended the last run. arena: None before `take_memory`.
     """
 
     def __init__(
@@ -35,7 +38,13 @@ class Activation:
         for slot, address in shared:
             self.table[slot] = address
         self.failure: BaseException | None = None
-        self._evaluator = Evaluator(host=host)
+        self._host = host
+        self.evaluator = Evaluator(host=host)
+        self.exchanges: Exchanges | None = None
+        self._views: dict[tuple[BufferSlice, Shape], tuple[int, Array]] = {}
+        self._numbers = (ctypes.c_uint32 * 2)()
+        if program.device_slot >= 0:
+            self.table[program.device_slot] = ctypes.addressof(self._numbers)
         self._callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64)(self._evaluate)
         self.table[program.callback_slot] = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
         self._records: dict[int, ForeignRecord] = {}
@@ -60,6 +69,16 @@ class Activation:
         self.table[program.arena_slot] = arena.address
         self.arena = arena
 
+    def attach(self, evaluator: Evaluator, exchanges: Exchanges) -> None:
+        """Take a place among several devices, for one run."""
+        self.evaluator, self.exchanges = evaluator, exchanges
+        self._numbers[:] = [evaluator.device.replica, evaluator.device.partition]
+
+    def detach(self) -> None:
+        """Become the only device again."""
+        self.evaluator, self.exchanges = Evaluator(host=self._host), None
+        self._numbers[:] = [0, 0]
+
     def take_failure(self) -> BaseException | None:
         """Return the exception that ended the last run, and forget it."""
         failure, self.failure = self.failure, None
@@ -75,10 +94,14 @@ class Activation:
             if step.record_slot is not None:
                 self._records[step.record_slot].finish()
                 return 0
+            if step.is_exchange and self.exchanges is not None and self.exchanges.run(number):
+                return 0
             values = []
             for operand, places in zip(step.instruction.operands, step.operands, strict=True):
-                values.append(self._value(operand.shape, iter(places)))
-            result = self._evaluator.evaluate_instruction(step.instruction, values)
+                value = self._value(operand.shape, iter(places))
+                # Another device may read the value while this one goes on.
+                values.append(value if self.exchanges is None else _copied(value))
+            result = self.evaluator.evaluate_instruction(step.instruction, values)
             shapes = [leaf for _, leaf in step.instruction.shape.leaves() if leaf.is_array]
             for place, shape, leaf in zip(step.results, shapes, flatten_value(result), strict=True):
                 if np.shape(leaf) != shape.dimensions:
@@ -86,15 +109,22 @@ class Activation:
                         f"%{step.instruction.name} ({step.instruction.opcode.name}) states {shape.text_without_layout}, "
                         f"but on one device its operands give {list(np.shape(leaf))}"
                     )
-                self._view(place, shape)[...] = leaf
+                self.view(place, shape)[...] = leaf
             return 0
         except BaseException as problem:  # it must not travel through native frames
             self.failure = problem
             return 1
 
-    def _view(self, place: BufferSlice, shape: Shape) -> Array:
+    def view(self, place: BufferSlice, shape: Shape) -> Array:
         """Return the memory of a place as an array in logical order."""
         address = self.table[place.slot] + place.offset
+        known = self._views.get((place, shape))
+        if known is None or known[0] != address:
+            known = self._views[place, shape] = address, self._view_at(address, shape)
+        return known[1]
+
+    @staticmethod
+    def _view_at(address: int, shape: Shape) -> Array:
         major_to_minor = tuple(reversed(shape.layout.minor_to_major))
         stored = tuple([shape.dimensions[d] for d in major_to_minor])
         raw = (ctypes.c_uint8 * max(shape.byte_size, 1)).from_address(address)
@@ -106,7 +136,13 @@ class Activation:
     def _value(self, shape: Shape, places: Iterator[BufferSlice]) -> Any:
         if shape.is_tuple:
             return tuple([self._value(part, places) for part in shape.tuple_shapes])
-        return self._view(next(places), shape) if shape.is_array else TOKEN_VALUE
+        return self.view(next(places), shape) if shape.is_array else TOKEN_VALUE
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple([_copied(part) for part in value])
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 class NativeCalls:

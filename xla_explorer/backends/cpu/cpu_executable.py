@@ -147,12 +147,35 @@ class CpuExecutable:
         another build.
         """
         with self._lock:
-            _, results = self._fill_table(arrays)
-            status = (entry or self._entry)(self._own.address)
-            if status:
-                raise self._own.take_failure() or XlaExplorerError(
-                    f"execution ended with status {status}"
-                )
+            _, results = self._fill_table(arrays, self._own)
+            self._enter(self._own, entry or self._entry)
+        return results
+
+    @staticmethod
+    def _enter(own: Activation, entry: Any) -> None:
+        status = entry(own.address)
+        if status:
+            raise own.take_failure() or XlaExplorerError(f"execution ended with status {status}")
+
+    def activate(self) -> Activation:
+        """Return another table and arena, for a run beside others."""
+        made = self._activation()
+        made.take_memory()
+        return made
+
+    def execute_on(
+        self, own: Activation, arrays: list[Array], counters: Array | None = None
+    ) -> list[Array]:
+        """Execute on a table that no other caller uses (see `execute`, `execute_watched`)."""
+        # The arguments that are read must outlive the run.
+        prepared, results = self._fill_table(arrays, own)
+        entry = self._entry
+        if counters is not None:
+            assert self._instrumented is not None, "see prepare_watched"
+            own.table[self.program.counter_slot] = counters.__array_interface__["data"][0]
+            entry = self._instrumented[1]
+        self._enter(own, entry)
+        del prepared
         return results
 
     def place(self, arrays: list[Array]) -> list[Array]:
@@ -182,12 +205,12 @@ class CpuExecutable:
         The call is valid while these arrays live and nothing else of this executable runs.
         """
         with self._lock:
-            prepared, results = self._fill_table(arrays)
+            prepared, results = self._fill_table(arrays, self._own)
         return functools.partial(self._entry, self._own.address), prepared, results
 
-    def _fill_table(self, arrays: list[Array]) -> tuple[list[Array], list[Array]]:
+    def _fill_table(self, arrays: list[Array], own: Activation) -> tuple[list[Array], list[Array]]:
         """Store all addresses in the table; return (the arrays that are read, the results)."""
-        readers, own = self._readers, self._own
+        readers = self._readers
         if len(arrays) != len(readers):
             raise wrong_count(readers, len(arrays))
         if own.arena is None:
@@ -222,11 +245,6 @@ class CpuExecutable:
         if other or any(order is not None for _, order in self._outputs):
             return None
 
-        def activate() -> Activation:
-            made = self._activation()
-            made.take_memory()
-            return made
-
         results = [
             (slot.nbytes, self._results_in_place.get(k))
             for k, (slot, _) in enumerate(self._outputs)
@@ -236,7 +254,7 @@ class CpuExecutable:
             bool(self.program.evaluator_steps),
         )
         return NativeCalls(
-            entry, len(self._readers), results, self._donated, activate, calls_python
+            entry, len(self._readers), results, self._donated, self.activate, calls_python
         )
 
     def execute_watched(self, arrays: list[Array], counters: Array) -> list[Array]:

@@ -58,6 +58,8 @@ def cpu_pipeline(
         # Simplification merges the transposes of convolutions that follow each other.
         after_inlining=(
             make_pass("async-inliner"),
+            # A CPU has no streams: a collective is done at its start.
+            make_pass("convert-async-collectives-to-sync", always=True),
             make_pass("dynamic-padder"),
             make_pass("defuser"),
             *wide,

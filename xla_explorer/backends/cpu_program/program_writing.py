@@ -8,6 +8,7 @@ from xla_explorer.compiler.codegen.foreign_calls import is_foreign_call
 from xla_explorer.compiler.codegen.host_program import HostProgramWriter
 from xla_explorer.compiler.codegen.program_kernels import ProgramKernels
 from xla_explorer.compiler.codegen.program_records import ArgumentTable, BufferSlice, HostProgram
+from xla_explorer.compiler.codegen.single_device import runs_on_several
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
@@ -50,6 +51,7 @@ def write_program(
         len(leaves) + len(outputs),
         [i.literal for i in constants],
         foreign,
+        runs_on_several(module),
     )
 
     def place_of(instruction: HloInstruction, index: tuple[int, ...]) -> BufferSlice:

@@ -15,10 +15,10 @@ Array = np.ndarray[Any, Any]
 class ProgramStep(NamedTuple):
     """One step of an executable.
 
-    runs_on: `kernel` (generated code), `library` (BLAS ...), `copy`, `evaluator` (numpy, no native
-    code). instruction: id in the optimised module. reason: against native code or a library call,
-    or None. stream: of the device, 0 is the main one. refused: other lowering strategies with their
-    refusals.
+    runs_on: `kernel` (generated code), `library` (BLAS ...), `copy`, `exchange` (a collective of
+    several devices), `evaluator` (numpy, no native code). instruction: id in the optimised module.
+    reason: against native code or a library call, or None. stream: of the device, 0 is the main
+    one. refused: other lowering strategies with their refusals.
     """
 
     number: int

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas
 
 _HONESTY_TYPES = ("f32", "s32", "pred")  # supports() is checked for every opcode with these
-_PLACES = ("kernel", "library", "copy", "evaluator")
+_PLACES = ("kernel", "library", "copy", "evaluator", "exchange")
 
 
 class ContractCheck(NamedTuple):

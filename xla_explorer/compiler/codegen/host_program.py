@@ -356,6 +356,7 @@ class HostProgramWriter:
             t.callback_slot,
             t.counter_slot,
             t.scratch_slot,
+            t.device_slot if t.reads_device_number else -1,
             kernels.scratch_bytes,
             t.size + len(self.calls.constant_data),
             tuple({**self.w.routines, **kernels.routines}),

@@ -115,6 +115,8 @@ class OperationWriter:
             self._copy_instruction(i)
         elif chosen.kind is LoweringKind.COPY and is_pad_to_static(i):
             self._pad_to_static(i)
+        elif chosen.kind is LoweringKind.COPY and i.opcode.name in IDENTIFIERS:
+            self._device_number(i)
         elif chosen.kind is LoweringKind.COPY:
             self._collective(i)
         elif chosen.kind is not LoweringKind.NOTHING:
@@ -156,18 +158,29 @@ class OperationWriter:
         self.calls.instrument(number, False)
 
     def _collective(self, i: HloInstruction) -> None:
-        """Emit a collective on one device: a copy; the device's number is zero."""
+        """Emit a collective on one device: a copy."""
         number = self.row(i, "copy", "memcpy", None)
         self.calls.instrument(number, True)
-        if i.opcode.name in IDENTIFIERS:
-            self.w.store(self.w.number(0, I32), self.calls.address(self.place_of(i, ())), 4)
         for operand, target in zip(i.operands, self.leaves(i), strict=False):
             self.copy(self.place_of(operand, ()), target)
         self.calls.instrument(number, False)
 
+    def _device_number(self, i: HloInstruction) -> None:
+        """Copy the device's number from the table; zero in a program of one device."""
+        number, target = self.row(i, "copy", "memcpy", None), self.place_of(i, ())
+        self.calls.instrument(number, True)
+        if self.table.reads_device_number:
+            offset = 0 if i.opcode.name == "replica-id" else 4
+            self.copy(BufferSlice(self.table.device_slot, offset, 4), target)
+        else:
+            self.w.store(self.w.number(0, I32), self.calls.address(target), 4)
+        self.calls.instrument(number, False)
+
     def _operation(self, i: HloInstruction, chosen: ChosenStrategy) -> None:
         """Emit a kernel, a library call, or a call of the evaluator."""
-        if chosen.kind is LoweringKind.EVALUATOR:
+        if chosen.kind is LoweringKind.EXCHANGE:
+            self._exchange(i, chosen.reason)
+        elif chosen.kind is LoweringKind.EVALUATOR:
             assert chosen.reason is not None
             self._evaluator_step(i, chosen.reason, chosen.refused)
         elif chosen.write is None:
@@ -196,12 +209,17 @@ class OperationWriter:
         self, i: HloInstruction, reason: Reason, refused: tuple[tuple[str, Reason], ...] = ()
     ) -> None:
         """Emit a call of the evaluator; a non-zero status ends the program with it."""
-        number = self.row(i, "evaluator", "evaluator", reason, refused)
+        self._python_step(i, self.row(i, "evaluator", "evaluator", reason, refused))
+
+    def _exchange(self, i: HloInstruction, reason: Reason | None) -> None:
+        """Emit a call of the rendezvous of several devices."""
+        self._python_step(i, self.row(i, "exchange", "rendezvous", reason), is_exchange=True)
+
+    def _python_step(self, i: HloInstruction, number: int, *, is_exchange: bool = False) -> None:
+        operands = tuple([tuple(self.leaves(o)) for o in i.operands])
         step = len(self.steps)
         self.steps.append(
-            EvaluatorStep(
-                i, tuple([tuple(self.leaves(o)) for o in i.operands]), tuple(self.leaves(i))
-            )
+            EvaluatorStep(i, operands, tuple(self.leaves(i)), is_exchange=is_exchange)
         )
         self.calls.instrument(number, True)
         self._callback(step)

@@ -22,9 +22,10 @@ class BufferSlice(NamedTuple):
 class ProgramRow(NamedTuple):
     """One step of the program: an instruction and its executor.
 
-    runs_on: `kernel`, `library`, `evaluator` or `copy`. function: name of the LLVM function.
-    reason: why the evaluator runs the step, or why a library does or does not. refused: strategies
-    tried before (see `dispatch`), with their refusals.
+    runs_on: `kernel`, `library`, `evaluator`, `copy` or `exchange` (a collective of several
+    devices). function: name of the LLVM function. reason: why the evaluator or an exchange runs the
+    step, or why a library does or does not. refused: strategies tried before (see `dispatch`), with
+    their refusals.
     """
 
     number: int
@@ -56,13 +57,15 @@ class EvaluatorStep(NamedTuple):
     """An instruction that the evaluator runs.
 
     operands, results: their slices, leaf by leaf. record_slot: of a foreign function that native
-    code calls; the evaluator only handles what the function returned.
+    code calls; the evaluator only handles what the function returned. is_exchange: a collective of
+    several devices, which a run on several devices does in shared memory.
     """
 
     instruction: HloInstruction
     operands: tuple[tuple[BufferSlice, ...], ...]
     results: tuple[BufferSlice, ...]
     record_slot: int | None = None
+    is_exchange: bool = False
 
 
 class HostProgram(NamedTuple):
@@ -81,6 +84,7 @@ class HostProgram(NamedTuple):
     callback_slot: int
     counter_slot: int
     scratch_slot: int
+    device_slot: int
     scratch_bytes: int
     table_size: int
     symbols: tuple[str, ...]
@@ -107,7 +111,8 @@ class ArgumentTable(NamedTuple):
     """The layout of the argument table, an array of pointers that the program receives.
 
     Parameters start at slot 0, outputs at `output_slot`, constants at `constant_slot`; the rest
-    follows. foreign_calls: number of foreign functions with a record.
+    follows. foreign_calls: number of foreign functions with a record. reads_device_number: True if
+    the program runs on several devices.
     """
 
     parameters: int
@@ -115,6 +120,7 @@ class ArgumentTable(NamedTuple):
     constant_slot: int
     constants: list[Literal]
     foreign_calls: int = 0
+    reads_device_number: bool = False
 
     @property
     def arena_slot(self) -> int:
@@ -144,4 +150,9 @@ class ArgumentTable(NamedTuple):
     @property
     def size(self) -> int:
         """Number of slots."""
+        return self.device_slot + self.reads_device_number
+
+    @property
+    def device_slot(self) -> int:
+        """The slot of the device's numbers: replica and partition as u32."""
         return self.foreign_slot + self.foreign_calls

@@ -20,6 +20,12 @@ COPIES = frozenset(
 IDENTIFIERS = frozenset({"replica-id", "partition-id"})  # zero on the only device
 
 
+def runs_on_several(module: HloModule) -> bool:
+    """Return True if the module states several replicas or partitions."""
+    names = ("replica_count", "num_partitions")
+    return any(int(module.attributes.get(name) or 1) > 1 for name in names)
+
+
 def collective_on_one_device(i: HloInstruction, module: HloModule) -> Reason | None:
     """Return a refusal unless a collective is a copy or zero on one device.
 

@@ -43,6 +43,7 @@ from xla_explorer.compiler.codegen.single_device import (
     COPIES,
     IDENTIFIERS,
     collective_on_one_device,
+    runs_on_several,
 )
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.target import Target
@@ -83,6 +84,10 @@ def _lapack_call(i: HloInstruction, target: Target) -> Reason | None:
 
 def _one_device(i: HloInstruction, target: Target) -> Reason | None:
     return collective_on_one_device(i, i.parent.module)
+
+
+def _exchanges(i: HloInstruction) -> bool:
+    return i.opcode.name in COPIES and runs_on_several(i.parent.module)
 
 
 def _pad_to_static(i: HloInstruction, target: Target) -> Reason | None:
@@ -168,9 +173,9 @@ CPU_STRATEGIES = (
     LoweringStrategy(
         PAD_TO_STATIC, LoweringKind.COPY, is_pad_to_static, _pad_to_static, is_exclusive=True
     ),
-    LoweringStrategy(
-        "one-device", LoweringKind.COPY, of(*COPIES, *IDENTIFIERS), _one_device, is_exclusive=True
-    ),
+    LoweringStrategy("device-number", LoweringKind.COPY, of(*IDENTIFIERS)),
+    LoweringStrategy("several-devices", LoweringKind.EXCHANGE, _exchanges, why_chosen=_one_device),
+    LoweringStrategy("one-device", LoweringKind.COPY, of(*COPIES), _one_device, is_exclusive=True),
     *OPERATION_STRATEGIES,
 )
 

@@ -20,7 +20,8 @@ class LoweringKind(enum.Enum):
     """The executor of an instruction.
 
     NOTHING: the result is another name for memory that exists already. CONTROL: the host program
-    calls the instruction's computations. COPY: a copy of memory.
+    calls the instruction's computations. COPY: a copy of memory. EXCHANGE: a collective of several
+    devices, which meet in shared memory.
     """
 
     NOTHING = "nothing"
@@ -28,6 +29,7 @@ class LoweringKind(enum.Enum):
     COPY = "copy"
     LIBRARY = "library"
     KERNEL = "kernel"
+    EXCHANGE = "exchange"
     EVALUATOR = "evaluator"
 
 

@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.evaluator.registry import EvaluationError, Value
 
 if TYPE_CHECKING:
@@ -50,13 +51,14 @@ def prepare(module: HloModule) -> None:
 class Device:
     """One virtual device: its number, replica and partition, and its visits of each rendezvous."""
 
-    __slots__ = ("number", "partition", "replica", "visits", "world")
+    __slots__ = ("changed", "number", "partition", "replica", "visits", "world")
 
-    def __init__(self, world: World, number: int) -> None:
+    def __init__(self, world: World, number: int, lock: threading.Lock) -> None:
         self.world = world
         self.number = number
         self.replica, self.partition = divmod(number, world.partitions)
         self.visits: dict[Any, int] = {}
+        self.changed = threading.Condition(lock)
 
     def __repr__(self) -> str:
         return f"device {self.number} (replica {self.replica}, partition {self.partition})"
@@ -75,6 +77,17 @@ class _Wait:
         self.missing = missing
 
 
+class _Meeting:
+    """The contributions at one rendezvous, and the result of its action."""
+
+    __slots__ = ("contributions", "is_done", "result")
+
+    def __init__(self) -> None:
+        self.contributions: dict[int, Any] = {}
+        self.is_done = False
+        self.result: Any = None
+
+
 class World:
     """The devices of one run and their exchanges.
 
@@ -87,10 +100,13 @@ class World:
         self.replicas = replicas
         self.partitions = partitions
         self.timeout = timeout
-        self.devices = tuple([Device(self, number) for number in range(replicas * partitions)])
+        self._lock = threading.Lock()
+        self.devices = tuple(
+            [Device(self, number, self._lock) for number in range(replicas * partitions)]
+        )
         self.failure: BaseException | None = None
-        self._changed = threading.Condition()
         self._meetings: dict[tuple[Any, int], dict[int, Value]] = {}
+        self._open: dict[tuple[Any, int], _Meeting] = {}
         self._leavers: dict[tuple[Any, int], int] = {}
         self._channels: dict[Any, deque[Value]] = {}
         self._waiting: dict[int, _Wait] = {}
@@ -110,7 +126,7 @@ class World:
                 return
             except BaseException as problem:  # any exception ends the run, and is raised below
                 if len(self.devices) > 1:
-                    problem.add_note(f"on {device!r}")
+                    _name_device(problem, device)
                 self.fail(problem)
             else:
                 self.finish(device)
@@ -149,13 +165,11 @@ class World:
         others. attendance: the number of devices at one rendezvous, after which its state is
         dropped.
         """
-        visit = device.visits.get(place, 0)
-        device.visits[place] = visit + 1
-        key = (place, visit)
-        with self._changed:
+        key = self._visit(device, place)
+        with self._lock:
             meeting = self._meetings.setdefault(key, {})
             meeting[device.number] = contribution
-            self._changed.notify_all()
+            self._wake()
             self._wait(
                 device,
                 description,
@@ -168,18 +182,61 @@ class World:
                 del self._meetings[key], self._leavers[key]
             return taken
 
+    def meet(
+        self,
+        device: Device,
+        place: Any,
+        contribution: Any,
+        members: Sequence[int],
+        description: str,
+        action: Callable[[dict[int, Any]], Any],
+    ) -> Any:
+        """Wait for all members; return the action's result.
+
+        The last member to arrive runs the action on the contributions, by device number, while the
+        others wait. So the action may read and write the memory of all members.
+        """
+        key = self._visit(device, place)
+        with self._lock:
+            meeting = self._open.setdefault(key, _Meeting())
+            arrived = meeting.contributions
+            arrived[device.number] = contribution
+            if len(arrived) < len(members):
+                self._wait(
+                    device,
+                    description,
+                    lambda: meeting.is_done,
+                    lambda: tuple([n for n in members if n not in arrived]),
+                )
+                return meeting.result
+            del self._open[key]
+            if self.failure is not None:
+                self._abandon()
+        result = action(arrived)
+        with self._lock:
+            meeting.result, meeting.is_done = result, True
+            self._wake()
+        return result
+
+    @staticmethod
+    def _visit(device: Device, place: Any) -> tuple[Any, int]:
+        """Count a visit of a place by a device; return its key."""
+        visit = device.visits.get(place, 0)
+        device.visits[place] = visit + 1
+        return place, visit
+
     def put(self, channel: Any, value: Value) -> None:
         """Send on a channel; never waits."""
-        with self._changed:
+        with self._lock:
             self._channels.setdefault(channel, deque()).append(value)
-            self._changed.notify_all()
+            self._wake()
 
     def take(self, device: Device, channel: Any, source: int | None, description: str) -> Value:
         """Return the next value of a channel, waiting for it.
 
         source: the sending device, None for any.
         """
-        with self._changed:
+        with self._lock:
             queue = self._channels.setdefault(channel, deque())
             others = (
                 (source,)
@@ -199,17 +256,25 @@ class World:
 
     def finish(self, device: Device) -> None:
         """Mark the device as finished: it has its result and joins no further rendezvous."""
-        with self._changed:
+        with self._lock:
             self._finished.add(device.number)
             self._fail_if_stuck()
-            self._changed.notify_all()
 
     def fail(self, problem: BaseException) -> None:
         """End the run; the first problem is the one reported."""
-        with self._changed:
-            if self.failure is None:
-                self.failure = problem
-            self._changed.notify_all()
+        with self._lock:
+            self._fail(problem)
+
+    def _fail(self, problem: BaseException) -> None:
+        if self.failure is None:
+            self.failure = problem
+        self._wake()
+
+    def _wake(self) -> None:
+        """Wake the waiting devices that may proceed, or after a failure all of them."""
+        for number, wait in self._waiting.items():
+            if self.failure is not None or wait.ready():
+                self.devices[number].changed.notify()
 
     def _wait(
         self,
@@ -228,10 +293,9 @@ class World:
         while self.failure is None and not ready():
             remaining = end - time.monotonic()
             if remaining <= 0:
-                self.failure = self._report(device, f"waited {self.timeout:g} s")
-                self._changed.notify_all()
+                self._fail(self._report(device, f"waited {self.timeout:g} s"))
                 break
-            self._changed.wait(min(remaining, _LONGEST_WAIT))
+            device.changed.wait(min(remaining, _LONGEST_WAIT))
         del self._waiting[device.number]
         if self.failure is not None:
             self._abandon()
@@ -254,8 +318,7 @@ class World:
             return
         if not any(w.ready() for w in waiting.values()):
             first = self.devices[min(waiting)]
-            self.failure = self._report(first, "waits forever")
-            self._changed.notify_all()
+            self._fail(self._report(first, "waits forever"))
 
     def _report(self, device: Device, what: str) -> RendezvousError:
         wait = self._waiting[device.number]
@@ -277,3 +340,10 @@ class World:
         else:
             state = "still runs"
         return f"{self.devices[number]!r} {state}"
+
+
+def _name_device(problem: BaseException, device: Device) -> None:
+    """Add the device to an error's message; a rendezvous error has it already."""
+    problem.add_note(f"on {device!r}")
+    if isinstance(problem, XlaExplorerError) and not isinstance(problem, RendezvousError):
+        problem.message = f"{device!r}: {problem.message}"
