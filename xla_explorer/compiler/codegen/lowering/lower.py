@@ -41,10 +41,10 @@ from xla_explorer.compiler.codegen.lowering.lower_reductions import (
 )
 from xla_explorer.compiler.codegen.lowering.lower_scans import write_scan
 from xla_explorer.compiler.codegen.lowering.lowering_checks import (
-    common_factors,
     phases_of,
     why_not_lowered,
 )
+from xla_explorer.compiler.codegen.lowering.nest_steps.wide_memory import SQUARE
 from xla_explorer.compiler.codegen.lowering.pipeline import (
     lower_nest,
     lower_records,
@@ -58,8 +58,6 @@ from xla_explorer.compiler.codegen.lowering.register_layouts import (
 from xla_explorer.compiler.codegen.nest.accesses import (
     LINE_BYTES,
     MOST_SCRATCH,
-    axis_along_memory,
-    packed_pair_axis,
 )
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
@@ -149,7 +147,7 @@ class Lowering(AccessLowering):
 
     def __init__(self, nest: LoopNest, pointers: Sequence[str], may_alias: bool = False) -> None:
         super().__init__(nest, StructuredBuilder(), pointers, may_alias)
-        self.continued, self.factors = continued_reductions(nest), common_factors(nest)
+        self.continued = continued_reductions(nest)
         self.open_reductions: dict[int, OpenReduction] = {}
         self.phases = phases_of(nest)
         self.task = self.b.named("%task", I64)
@@ -254,13 +252,10 @@ class Lowering(AccessLowering):
     def instances(self, s: Load | Constant | Iota | Compute) -> UnrolledValue:
         """Return an element for each point of the unrolled axes on which the value depends."""
         axes = [a for a in self.unrolled if a in self.depends[s.id]]
-        if isinstance(s, Load) and self.vector is not None and self.vector in self.depends[s.id]:
-            rows = axis_along_memory(self.nest, s, self.vector, axes)
-            if rows is not None:
-                return load_square(self, s, axes, rows)
-            pair = packed_pair_axis(self.nest, s, self.vector, axes)
-            if pair is not None and not self.guards:
-                return load_packed_pairs(self, s, axes, pair)
+        if isinstance(s, Load) and s.wide is not None:
+            along = next(a for a in axes if a.name == s.wide.axis)
+            load = load_square if s.wide.form == SQUARE else load_packed_pairs
+            return load(self, s, axes, along)
         if isinstance(s, Load):
             later = self.instance_by_instance_now and not self.memory[s.array].written
             return UnrolledValue(
@@ -313,7 +308,8 @@ class Lowering(AccessLowering):
     # -- axes --------------------------------------------------------------------------------------
     def loop(self, s: For) -> None:
         """Write a loop in the form of its kind, with its guards."""
-        axis, kind, factor = s.axis, s.kind, self.factors.get(s.axis, 1)
+        axis, kind, form = s.axis, s.kind, self.nest.form(s.axis)
+        factor = form.stride
         self.b.origin = None
         self.guards += s.guards
         if kind is AxisKind.UNROLLED:
@@ -327,7 +323,7 @@ class Lowering(AccessLowering):
         elif axis.extent == 1 and kind is AxisKind.SERIAL:
             self.at[axis] = self.b.index(0), 1
             self.body(s.body)
-        elif axis.extent == self.nest.tasks and kind is AxisKind.PARALLEL:
+        elif form.number is not None:
             self.at[axis] = self.b.scale_index(self.task, factor), factor
             self.body(s.body)
         else:

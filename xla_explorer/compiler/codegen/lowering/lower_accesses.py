@@ -27,7 +27,7 @@ from xla_explorer.compiler.codegen.lowering.register_layouts import (
     places_in_run,
     store_streamed,
 )
-from xla_explorer.compiler.codegen.nest.accesses import packed_pair_axis, whole_registers
+from xla_explorer.compiler.codegen.nest.accesses import whole_registers
 from xla_explorer.compiler.codegen.nest.ir import (
     Array,
     Load,
@@ -210,11 +210,8 @@ class AccessLowering(NestIndices):
         ):
             store_streamed(self, array, offset, s.value, [a for a in self.unrolled if a in axes])
             return
-        pair = (
-            packed_pair_axis(self.nest, s, self.vector, self.unrolled)
-            if self.vector is not None and not self.guards
-            else None
-        )
+        wide = s.wide
+        pair = next((a for a in self.unrolled if wide is not None and a.name == wide.axis), None)
         if pair is not None:
             for point in points(
                 [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from math import gcd
 
 from xla_explorer.compiler.codegen.elemental import ELEMENTWISE_EMITTERS
 from xla_explorer.compiler.codegen.llvm_types import type_is_emitted
@@ -20,8 +19,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     LoopNest,
     Reduce,
     SelectRegion,
-    Statement,
-    Store,
     axes_of,
     elements_of,
     ids_of,
@@ -29,7 +26,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
 )
 from xla_explorer.compiler.codegen.nest.rewriting import overwrites
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import ZERO, Axis, IndexExpression, RuntimeValue
+from xla_explorer.hlo.analysis.indexing import Axis
 from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import array_shape
@@ -130,42 +127,6 @@ def phases_of(nest: LoopNest) -> tuple[int, ...]:
         isinstance(s, Load) and s.array in carried for s, _ in walk((parallel[-1],))
     )
     return nest.tasks, nest.tasks if second_is_parallel else 1
-
-
-def _expressions(nest: LoopNest, s: Statement) -> list[IndexExpression]:
-    """Return the indices of a statement."""
-    if isinstance(s, (Load, Store)):
-        return [nest.offset_of(s)]
-    if isinstance(s, Iota):
-        return [s.index]
-    guards = (
-        s.guards
-        if isinstance(s, (For, Reduce))
-        else [g for case in s.cases for g in case.guards]
-        if isinstance(s, SelectRegion)
-        else ()
-    )
-    return [g.expression for g in guards]
-
-
-def common_factors(nest: LoopNest) -> dict[Axis, int]:
-    """Return the greatest common factor of each axis in all indices.
-
-    Its loop counts in steps of that factor.
-    """
-    found: dict[Axis, int] = {}
-    for s in [s for s, _ in nest.statements() if not isinstance(s, Compute)]:
-        for x in _expressions(nest, s):
-            if not x.is_affine:  # runtime values are computed already, whatever their own index was
-                x = x.substitute(
-                    {atom: ZERO for atom in x.atoms() if isinstance(atom, RuntimeValue)}
-                )
-            for atom, factor in x.terms:
-                if isinstance(atom, Axis):
-                    found[atom] = gcd(found.get(atom, 0), factor)
-                else:
-                    found.update(dict.fromkeys(IndexExpression(((atom, 1),)).axes, 1))
-    return found
 
 
 def _union(parts: list[frozenset[Axis]]) -> frozenset[Axis]:

@@ -18,15 +18,27 @@ from xla_explorer.compiler.codegen.lowering.legalise_conversions import LEGALISE
 from xla_explorer.compiler.codegen.lowering.legalise_memory import LEGALISE_MEMORY
 from xla_explorer.compiler.codegen.lowering.legalise_types import LEGALISE_TYPES
 from xla_explorer.compiler.codegen.lowering.nest_step import NestStep
-from xla_explorer.compiler.codegen.lowering.place_barriers import PLACE_BARRIERS
+from xla_explorer.compiler.codegen.lowering.nest_steps.bind_launch import BIND_LAUNCH, BIND_TASKS
+from xla_explorer.compiler.codegen.lowering.nest_steps.choose_guards import CHOOSE_GUARDS
+from xla_explorer.compiler.codegen.lowering.nest_steps.place_barriers import PLACE_BARRIERS
+from xla_explorer.compiler.codegen.lowering.nest_steps.simplify_guards import SIMPLIFY_GUARDS
+from xla_explorer.compiler.codegen.lowering.nest_steps.stride_loops import STRIDE_LOOPS
+from xla_explorer.compiler.codegen.lowering.nest_steps.wide_memory import WIDE_MEMORY
 from xla_explorer.compiler.codegen.lowering.recording import record_step
-from xla_explorer.compiler.codegen.lowering.simplify_guards import SIMPLIFY_GUARDS
 from xla_explorer.compiler.codegen.lowering.structured_text import structured_lines
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.text import nest_lines
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
-NEST_STEPS: list[NestStep] = [SIMPLIFY_GUARDS, PLACE_BARRIERS]
+NEST_STEPS: list[NestStep] = [
+    SIMPLIFY_GUARDS,
+    PLACE_BARRIERS,
+    CHOOSE_GUARDS,
+    BIND_LAUNCH,
+    BIND_TASKS,
+    WIDE_MEMORY,
+    STRIDE_LOOPS,
+]
 RECORD_STEPS: list[BodyStep] = [
     EXPAND_MATH,
     LEGALISE_CONVERSIONS,
@@ -75,7 +87,7 @@ def lower_nest(nest: LoopNest, *, launched: bool) -> LoopNest:
     """Return the nest after all steps on nests. launched: its kernel runs on a GPU."""
     _record_nest(*SCHEDULED, nest)
     for step in NEST_STEPS:
-        if launched or step.for_cpus:
+        if step.for_launches if launched else step.for_cpus:
             nest = step.run(nest)
             _record_nest(step.name, step.sentence, nest)
     return nest

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
+from xla_explorer.compiler.codegen.nest.lowered_axes import UNCHANGED, AxisForm, WideAccess
 from xla_explorer.hlo.analysis.indexing import (
     Axis,
     Guard,
@@ -104,6 +106,7 @@ class Load:
     place: Place
     origin: Origin | None = None
     is_prefetch: bool = False
+    wide: WideAccess | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -229,6 +232,7 @@ class Store:
     place: Place
     value: int
     origin: Origin | None = None
+    wide: WideAccess | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -280,6 +284,10 @@ class LoopNest:
         Names of the HLO instructions in origins, by id.
     tasks : int
         The number of tasks of its parallel loops.
+    launch : tuple of Axis
+        Numbers that a thread of a launch has, after the step `bind-launch`.
+    forms : mapping of str to AxisForm
+        What the lowering has decided about axes, by name.
     """
 
     name: str
@@ -287,6 +295,8 @@ class LoopNest:
     body: Body
     names: Mapping[int, str] = field(default_factory=dict)
     tasks: int = 1
+    launch: tuple[Axis, ...] = ()
+    forms: Mapping[str, AxisForm] = field(default_factory=dict)
     _arrays: dict[str, Array] = field(default_factory=dict, init=False, repr=False)
     _axes: dict[str, BoundAxis | For] = field(default_factory=dict, init=False, repr=False)
     _opened: dict[str, tuple[Loop, tuple[Statement, ...]]] = field(
@@ -317,6 +327,17 @@ class LoopNest:
     def array(self, name: str) -> Array | None:
         """Return the array of a name: an operand, a result or an allocated array."""
         return self._arrays.get(name)
+
+    def form(self, axis: Axis) -> AxisForm:
+        """Return what the lowering has decided about an axis."""
+        return self.forms.get(axis.name, UNCHANGED)
+
+    def with_forms(self, forms: Mapping[str, AxisForm], launch: tuple[Axis, ...] = ()) -> LoopNest:
+        """Return the nest with further decisions about axes; it shares all tables."""
+        changed = copy(self)
+        object.__setattr__(changed, "forms", {**self.forms, **forms})
+        object.__setattr__(changed, "launch", launch or self.launch)
+        return changed
 
     def offset_of(self, s: Load | Store) -> IndexExpression:
         """Return the offset of an access in elements, from the beginning of its array."""

@@ -1,4 +1,7 @@
-"""The text of a loop nest; `parser.parse_nest` reads it."""
+"""The text of a loop nest; `parser.parse_nest` reads it.
+
+The decisions of lowering steps are shown too, and not read.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     Array,
+    AxisKind,
     Barrier,
     Body,
     Combination,
@@ -27,7 +31,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     elements_of,
     ids_of,
 )
-from xla_explorer.hlo.analysis.indexing import Guard, place_text
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, place_text
 
 
 class Line(NamedTuple):
@@ -46,8 +50,10 @@ def nest_lines(nest: LoopNest) -> Iterator[Line]:
     """Yield the lines of the text, each with its origin."""
     arrays = ", ".join([array_text(a) for a in nest.arrays])
     tasks = f" tasks {nest.tasks}" if nest.tasks > 1 else ""
-    yield Line(f"kernel @{nest.name}({arrays}){tasks} {{")
-    yield from _body_lines(nest.body, nest.names, 1)
+    numbers = ", ".join([f"{axis} in {axis.extent}" for axis in nest.launch])
+    launch = f" with {numbers}" if nest.launch else ""
+    yield Line(f"kernel @{nest.name}({arrays}){tasks}{launch} {{")
+    yield from _body_lines(nest.body, nest, 1)
     yield Line("}")
 
 
@@ -80,19 +86,27 @@ def _note(origin: Origin | None, names: Mapping[int, str]) -> str:
     return f"  # {origin.instruction}{name}"
 
 
-def _body_lines(body: Body, names: Mapping[int, str], depth: int) -> Iterator[Line]:
+def _body_lines(body: Body, nest: LoopNest, depth: int) -> Iterator[Line]:
     for s in body:
-        yield from _statement_lines(s, names, depth)
+        yield from _statement_lines(s, nest, depth)
 
 
-def _statement_lines(s: Statement, names: Mapping[int, str], depth: int) -> Iterator[Line]:
-    pad, inside = "  " * depth, "  " * (depth + 1)
+def _axis_text(axis: Axis, kind: AxisKind, nest: LoopNest) -> str:
+    return f"{axis} in {axis.extent} @{kind.value}{nest.form(axis).text}"
+
+
+def _wide_text(s: Load | Store) -> str:
+    return f" {s.wide.form} {s.wide.width} along {s.wide.axis}" if s.wide else ""
+
+
+def _statement_lines(s: Statement, nest: LoopNest, depth: int) -> Iterator[Line]:
+    names, pad, inside = nest.names, "  " * depth, "  " * (depth + 1)
     if isinstance(s, For):
-        where = f" where {guards_text(s.guards)}" if s.guards else ""
-        yield Line(
-            f"{pad}for {s.axis} in {s.axis.extent} @{s.kind.value}{' ordered' if s.ordered else ''}{where} {{"
-        )
-        yield from _body_lines(s.body, names, depth + 1)
+        word = "if" if nest.form(s.axis).branches else "where"
+        where = f" {word} {guards_text(s.guards)}" if s.guards else ""
+        ordered = " ordered" if s.ordered else ""
+        yield Line(f"{pad}for {_axis_text(s.axis, s.kind, nest)}{ordered}{where} {{")
+        yield from _body_lines(s.body, nest, depth + 1)
         yield Line(f"{pad}}}")
         return
     if isinstance(s, Allocate):
@@ -103,10 +117,12 @@ def _statement_lines(s: Statement, names: Mapping[int, str], depth: int) -> Iter
         return
     note, origin = _note(s.origin, names), s.origin.instruction if s.origin else None
     if isinstance(s, Store):
-        yield Line(f"{pad}store %{s.value}, %{s.array}{place_text(s.place)}{note}", origin)
+        yield Line(
+            f"{pad}store %{s.value}, %{s.array}{place_text(s.place)}{_wide_text(s)}{note}", origin
+        )
         return
     types = ", ".join([t.name for t in elements_of(s)])
-    head = f"{pad}{_ids(ids_of(s))} = {_operation(s)} : {types}"
+    head = f"{pad}{_ids(ids_of(s))} = {_operation(s, nest)} : {types}"
     if not isinstance(s, SelectRegion | Reduce):
         yield Line(head + note, origin)
         return
@@ -116,29 +132,29 @@ def _statement_lines(s: Statement, names: Mapping[int, str], depth: int) -> Iter
             yield Line(
                 f"{inside}{f'case {guards_text(case.guards)}' if case.guards else 'else'} {{"
             )
-            yield from _body_lines(case.body, names, depth + 2)
+            yield from _body_lines(case.body, nest, depth + 2)
             yield Line(f"{inside}  yield %{case.value}")
             yield Line(f"{inside}}}")
     else:
-        yield from _body_lines(s.body, names, depth + 1)
+        yield from _body_lines(s.body, nest, depth + 1)
         yield Line(f"{inside}yield {_ids(s.values)}")
         if isinstance(s.combiner, Combination):
             for c in s.combiner.combinations:
                 yield Line(
                     f"{pad}}} {'combine' if c is s.combiner else 'join'} {_ids(c.left)} with {_ids(c.right)} {{"
                 )
-                yield from _body_lines(c.body, names, depth + 1)
+                yield from _body_lines(c.body, nest, depth + 1)
                 yield Line(f"{inside}yield {_ids(c.results)}")
         if s.each:
             yield Line(f"{pad}}} each {_ids(s.running)} {{")
-            yield from _body_lines(s.each, names, depth + 1)
+            yield from _body_lines(s.each, nest, depth + 1)
     yield Line(f"{pad}}}")
 
 
-def _operation(s: Load | Constant | Iota | Compute | SelectRegion | Reduce) -> str:
+def _operation(s: Load | Constant | Iota | Compute | SelectRegion | Reduce, nest: LoopNest) -> str:
     """Return the text between `=` and the types."""
     if isinstance(s, Load):
-        return f"{'prefetch' if s.is_prefetch else 'load'} %{s.array}{place_text(s.place)}"
+        return f"{'prefetch' if s.is_prefetch else 'load'} %{s.array}{place_text(s.place)}{_wide_text(s)}"
     if isinstance(s, Constant):
         return f"constant {s.literal.text}"
     if isinstance(s, Iota):
@@ -147,7 +163,7 @@ def _operation(s: Load | Constant | Iota | Compute | SelectRegion | Reduce) -> s
         return f"{s.opcode.name} {_ids(s.operands)}{s.attributes.text}"
     if isinstance(s, SelectRegion):
         return "select-region"
-    axes = ", ".join([f"{axis} in {axis.extent} @{kind.value}" for axis, kind in axes_of(s)])
+    axes = ", ".join([_axis_text(axis, kind, nest) for axis, kind in axes_of(s)])
     combiner = "" if isinstance(s.combiner, Combination) else f" {s.combiner.name}"
     where = f" where {guards_text(s.guards)}" if s.guards else ""
     return f"{'scan' if s.each else 'reduce'}{combiner} from {_ids(s.initial)} over {axes}{where}"

@@ -13,8 +13,7 @@ from xla_explorer.compiler.codegen.ir.types import I64
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.compiler.codegen.lowering.lower_indices import Point, divisors_below, points
-from xla_explorer.compiler.codegen.nest.ir import AxisKind, walk
-from xla_explorer.compiler.codegen.nest.launch import opened_axes
+from xla_explorer.compiler.codegen.nest.ir import AxisKind
 from xla_explorer.compiler.codegen.nest.verifier import bounds_under, facts_of
 from xla_explorer.hlo.analysis.indexing import (
     Axis,
@@ -51,18 +50,14 @@ class Indices:
         self._shortened: dict[Axis, Axis] = {}
         self._pending: list[Guard] = []
         self.entered: list[Guard] = []  # conditions of the enclosing branches
-        block, launch = writer.block, writer.launch
-        self._padded = (
-            block.threads > launch.threads
-        )  # excess threads repeat another's work and store nothing
+        block_axis, thread_axis = writer.nest.launch
+        self._numbers.update({block_axis: writer.block.number, thread_axis: writer.block.thread})
+        self._padded = writer.block.threads > writer.launch.threads
         self.thread: Word = (
-            self.b.mod(block.thread, launch.threads) if self._padded else block.thread
+            self.b.mod(writer.block.thread, writer.launch.threads)
+            if self._padded
+            else writer.block.thread
         )
-        paths = [
-            [b.axis for b in opened_axes(around, s) if b.kind is AxisKind.BLOCK]
-            for s, around in walk(writer.nest.body)
-        ]
-        self._chain = max(paths, key=lambda path: math.prod([a.extent for a in path]), default=[])
         self._open: dict[AxisKind, list[Axis]] = {
             AxisKind.BLOCK: [],
             AxisKind.THREAD: [],
@@ -96,58 +91,12 @@ class Indices:
         """Open axes of the launch inside, outermost first."""
         for axis, kind in axes:
             self._open[kind].append(axis)
-            self._numbers[axis] = self._number(axis, kind)
+            number = self.writer.nest.form(axis).number
+            assert number is not None, axis
+            self._numbers[axis] = self.unguarded(number, {})
         yield
         for _, kind in axes:
             self._open[kind].pop()
-
-    def _number(self, axis: Axis, kind: AxisKind) -> Word:
-        launch = self.writer.launch
-        if kind is AxisKind.WARP:
-            return (
-                self.b.mod(self.thread, launch.lanes)
-                if launch.threads > launch.lanes
-                else self.thread
-            )
-        whole, left = self._left(kind)
-        number = (
-            self._without(whole, self._chain)
-            if kind is AxisKind.BLOCK and axis in self._chain
-            else self.b.div(whole, left)
-        )
-        return number if len(self._open[kind]) == 1 else self.b.mod(number, axis.extent)
-
-    def _without(self, whole: Word, chain: list[Axis]) -> Word:
-        """Return the block number without the steps of axes inside the open ones."""
-        for inner in reversed(chain[len(self._open[AxisKind.BLOCK]) :]):
-            whole = self.b.div(whole, inner.extent)
-        return whole
-
-    def _left(self, kind: AxisKind) -> tuple[Word, int]:
-        """Return (the number over all axes of a kind, its steps not covered by open axes)."""
-        block, launch = self.writer.block, self.writer.launch
-        opened = math.prod([a.extent for a in self._open[kind]])
-        if kind is AxisKind.BLOCK:
-            return block.number, launch.blocks // opened
-        return self.b.div(self.thread, launch.lanes), launch.threads // launch.lanes // opened
-
-    def alone(self, of_a_block: bool) -> Condition:
-        """Return the condition that selects one of all threads (or a block's) with equal results.
-
-        The numbers that no open axis covers must be 0.
-        """
-        launch = self.writer.launch
-        found = self.counted()
-        rests: list[Word] = []
-        for kind in (AxisKind.THREAD,) if of_a_block else (AxisKind.BLOCK, AxisKind.THREAD):
-            whole, left = self._left(kind)
-            if left > 1:
-                rests.append(self.b.mod(whole, left) if self._open[kind] else whole)
-        if launch.lanes > 1 and not self._open[AxisKind.WARP]:
-            rests.append(self.b.mod(self.thread, launch.lanes))
-        for rest in rests:
-            found = self.both(found, self.b.compare("eq", self.b.named(rest, I64), 0))
-        return found
 
     def counted(self) -> Condition:
         """Return the condition that a thread belongs to the nest, rather than filling a warp."""

@@ -17,7 +17,6 @@ from xla_explorer.backends.gpu.emitters.nests.indices import Indices
 from xla_explorer.backends.gpu.emitters.nests.memory import Arrays
 from xla_explorer.backends.gpu.emitters.nests.questions import (
     needed_by_all_threads,
-    stored_arrays,
 )
 from xla_explorer.backends.gpu.emitters.nests.reductions import Reduction
 from xla_explorer.compiler.codegen.elemental.data_movement import index_value
@@ -60,7 +59,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     ids_of,
     walk,
 )
-from xla_explorer.compiler.codegen.nest.launch import LANES, crosses_threads, launch_of
+from xla_explorer.compiler.codegen.nest.launch import launch_of
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import (
     Axis,
@@ -100,10 +99,11 @@ class NestWriter:
         self.nest, self.context, self.b = nest, context, b
         b.origin = context.writer.origin
         self.launch = launch_of(nest)
-        self.pads = any(crosses_threads(s) for s, _ in walk(nest.body))  # shuffles need whole warps
-        threads = -(-self.launch.threads // LANES) * LANES if self.pads else self.launch.threads
+        _, thread = nest.launch
         self.block = BlockOfThreads(
-            b, threads, *[launch_number(b, context.target, what) for what in ("thread", "block")]
+            b,
+            thread.extent,
+            *[launch_number(b, context.target, what) for what in ("thread", "block")],
         )
         self.values: dict[int, UnrolledValue] = {}
         self.types: dict[int, PrimitiveType] = {}
@@ -111,7 +111,6 @@ class NestWriter:
         self.depends = dependencies(nest)
         self.unrolled: list[Axis] = []
         self.serial_loops = 0
-        self._alone = False
         self.open_select_regions = 0  # enclosing select regions
         self._branches = 0  # enclosing divergent branches
         self.indices = Indices(self)
@@ -125,23 +124,7 @@ class NestWriter:
         self.block.declare_shared(self.context)
 
     def body(self, body: Body) -> None:
-        """Write statements in order.
-
-        Those after the last barrier run only in threads that store.
-        """
-        last = max(
-            [k for k, s in enumerate(body) if isinstance(s, For | Reduce | Barrier)], default=-1
-        )
-        self.statements(body[: last + 1])
-        shared = {s.array in self.memory.shared for s in body[last + 1 :] if isinstance(s, Store)}
-        if len(shared) == 1:
-            with self._by_one_thread(of_a_block=True in shared):
-                self.statements(body[last + 1 :])
-        else:
-            self.statements(body[last + 1 :])
-
-    def statements(self, body: Body) -> None:
-        """Write statements in order, in all threads."""
+        """Write statements in order."""
         for s in body:
             if isinstance(s, Barrier):
                 self._synchronise()
@@ -157,8 +140,7 @@ class NestWriter:
                 self.b.origin = s.origin.instruction
             self.types.update(zip(ids_of(s), elements_of(s), strict=True))
             if isinstance(s, Store):
-                with self._by_one_thread(of_a_block=s.array in self.memory.shared):
-                    self.memory.store(s)
+                self.memory.store(s)
             elif isinstance(s, Reduce):
                 self.values.update(Reduction(self, s).write())
             elif isinstance(s, SelectRegion):
@@ -225,15 +207,6 @@ class NestWriter:
             yield
         self._branches -= 1
 
-    @contextmanager
-    def _by_one_thread(self, of_a_block: bool = False) -> Iterator[None]:
-        """Execute the code inside in one of all threads (or of a block's) with the same result."""
-        outer, alone = self._alone, None if self._alone else self.indices.alone(of_a_block)
-        self._alone = True
-        with self.only_if(alone):
-            yield
-        self._alone = outer
-
     def branch_points(self, s: SelectRegion) -> Iterator[Point]:
         """Yield the points of unrolled axes that a select region's guards depend on.
 
@@ -277,7 +250,7 @@ class NestWriter:
     def in_case(self, case: Case) -> UnrolledValue:
         """Write a case and return its value."""
         self.open_select_regions += 1
-        self.statements(case.body)
+        self.body(case.body)
         self.open_select_regions -= 1
         return self.values[case.value]
 
@@ -317,17 +290,9 @@ class NestWriter:
         )
 
     def _guarded(self, s: For) -> None:
-        """Write the body under the guards.
-
-        As a branch, or as masks around barriers or instances.
-        """
+        """Write the body under the guards: as a branch, or as conditions of its accesses."""
         guards = s.guards
-        axes = frozenset().union(*[g.expression.axes for g in guards])
-        synchronises = (
-            any(crosses_threads(x) for x, _ in walk(s.body))
-            or stored_arrays(s.body) & self.memory.shared
-        )
-        if synchronises or any(a in axes for a in self.unrolled):
+        if not self.nest.form(s.axis).branches:
             with self.indices.pending(guards):
                 self.body(s.body)
             return

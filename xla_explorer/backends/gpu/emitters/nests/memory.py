@@ -15,17 +15,13 @@ from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import constant, from_memory
 from xla_explorer.compiler.codegen.lowering.elements import Memory, joined, one_lane
 from xla_explorer.compiler.codegen.lowering.lower_indices import Point, UnrolledValue, points
-from xla_explorer.compiler.codegen.nest.accesses import are_contiguous
 from xla_explorer.compiler.codegen.nest.ir import Array, Load, LoopNest, Store
-from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, linearize
+from xla_explorer.hlo.analysis.indexing import Axis, linearize
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.shape import Shape
 
 if TYPE_CHECKING:
     from xla_explorer.backends.gpu.emitters.nests.lowering import NestWriter
-
-WIDEST = 16  # bytes
-NARROWEST = 2  # bytes; LLVM joins accesses to shorter elements itself, and splits wide ones
 
 
 def arrays_of(
@@ -113,7 +109,7 @@ class Arrays:
             *[x.axes for x in leaving]
         )  # without guards, the others are in bounds too
         found: dict[tuple[int, ...], Scalar] = {}
-        for group in self._by_contiguity(s.array, linearize(s.place, shape.strides), axes):
+        for group in self._groups(s, axes):
             is_uniform = len(group) == 1 or self.indices.hold_uniformly(concerned, group)
             for part in [group] if is_uniform else [[point] for point in group]:
                 if self.writer.open_select_regions and self.indices.guarded_axes:
@@ -142,26 +138,18 @@ class Arrays:
         """Return the offset of the element in its array."""
         return self.indices.offset(s.place, self.shapes[s.array].strides, point)
 
-    def _by_contiguity(
-        self, name: str, offset: IndexExpression, axes: list[Axis]
-    ) -> list[list[Point]]:
-        """Group the points of unrolled axes into aligned, contiguous runs."""
-        element = self.shapes[name].element_type
-        part = element.bytes // 2 if element.is_complex else element.bytes
-        for axis in reversed(axes if part >= NARROWEST and name not in self.shared else []):
-            width = min(WIDEST // element.bytes, axis.extent & -axis.extent)
-            rest = points([a for a in axes if a != axis])
-            if width > 1 and all(
-                are_contiguous(self.indices.here(offset, point), axis, width) for point in rest
-            ):
-                firsts = [
-                    (point, first) for point in rest for first in range(0, axis.extent, width)
-                ]
-                return [
-                    [{a: first + k if a == axis else point[a] for a in axes} for k in range(width)]
-                    for point, first in firsts
-                ]
-        return [[point] for point in points(axes)]
+    def _groups(self, s: Load | Store, axes: list[Axis]) -> list[list[Point]]:
+        """Group the points of unrolled axes by the accesses that move them."""
+        wide = s.wide
+        axis = next((a for a in axes if wide is not None and a.name == wide.axis), None)
+        if wide is None or axis is None:
+            return [[point] for point in points(axes)]
+        rest = points([a for a in axes if a != axis])
+        firsts = [(point, k) for point in rest for k in range(0, axis.extent, wide.width)]
+        return [
+            [{a: first + k if a == axis else point[a] for a in axes} for k in range(wide.width)]
+            for point, first in firsts
+        ]
 
     def store(self, s: Store) -> None:
         """Store the instances of a value that pending guards permit."""
@@ -182,9 +170,7 @@ class Arrays:
                 else self.indices.stored(point)
             )
 
-        for group in self._by_contiguity(
-            s.array, offset, [a for a in self.writer.unrolled if a in concerned]
-        ):
+        for group in self._groups(s, [a for a in self.writer.unrolled if a in concerned]):
             conditions = [holds(point) for point in group]
             is_uniform = all(x is conditions[0] for x in conditions)
             for part, condition in (

@@ -178,7 +178,7 @@ class Reduction(Reducing["NestWriter"]):
             None,
         )
         with self.indices.pending(self.guards):
-            self.l.statements(self.s.body[:-1] if last else self.s.body)
+            self.l.body(self.s.body[:-1] if last else self.s.body)
             if last:
                 return self._with_case(last, accumulators)
             after = []

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from xla_explorer.compiler.codegen.lowering.nest_step import NestStep
+from xla_explorer.compiler.codegen.lowering.nest_step import INSTANCES, NestStep
 from xla_explorer.compiler.codegen.nest.ir import (
-    AxisKind,
     Body,
     Case,
     For,
@@ -23,8 +22,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     with_bodies,
 )
 from xla_explorer.hlo.analysis.indexing import Axis, Guard
-
-_INSTANCES = (AxisKind.UNROLLED, AxisKind.VECTOR)
 
 
 def simplified_guards(nest: LoopNest) -> LoopNest:
@@ -49,7 +46,7 @@ def _body(body: Body, unrolled: tuple[Axis, ...]) -> Body:
 
 
 def _statement(s: Statement, unrolled: tuple[Axis, ...]) -> Statement:
-    inner = (*unrolled, *[axis for axis, kind in axes_of(s) if kind in _INSTANCES])
+    inner = (*unrolled, *[axis for axis, kind in axes_of(s) if kind in INSTANCES])
     made = with_bodies(s, lambda body: _body(body, inner))
     if isinstance(made, For | Reduce):
         guards = simpler(made.guards, inner)

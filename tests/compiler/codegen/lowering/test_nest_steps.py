@@ -1,0 +1,99 @@
+"""Steps on loop nests: what they decide about axes, guards and accesses."""
+
+from __future__ import annotations
+
+import pytest
+
+from xla_explorer.compiler.codegen.lowering.nest_steps.bind_launch import bound, bound_to_tasks
+from xla_explorer.compiler.codegen.lowering.nest_steps.choose_guards import with_branches
+from xla_explorer.compiler.codegen.lowering.nest_steps.stride_loops import with_strides
+from xla_explorer.compiler.codegen.lowering.nest_steps.wide_memory import with_wide_accesses
+from xla_explorer.compiler.codegen.nest.parser import parse_nest
+from xla_explorer.compiler.codegen.nest.text import nest_text
+
+COPY = """kernel @copy(%x: {t}[{n}], out %y: {t}[{n}]) {{
+  {loops}
+    %1 = load %x[{at}] : {t}
+    store %1, %y[{at}]
+  {ends}
+}}
+"""
+
+
+def _copy(loops: list[str], at: str, n: int = 1024, t: str = "f32") -> str:
+    heads = " ".join([f"for {loop} {{\n" for loop in loops])
+    return COPY.format(loops=heads, at=at, n=n, t=t, ends="}\n" * len(loops))
+
+
+def test_axes_of_a_launch_become_numbers_of_blocks_and_threads() -> None:
+    nest = parse_nest(
+        _copy(["i in 4 @block", "j in 8 @thread", "k in 32 @warp"], "256*i + 32*j + k")
+    )
+    text = nest_text(bound(nest))
+    assert "with block in 4, thread in 256 {" in text
+    assert "for i in 4 @block = block {" in text
+    assert "for j in 8 @thread = thread // 32 {" in text
+    assert "for k in 32 @warp = thread % 32 {" in text
+    assert "once" not in text
+
+
+def test_one_of_equal_threads_stores() -> None:
+    """The first loop has 64 threads, the second only 8: one thread of each 8 stores there."""
+    first = _copy(["j in 64 @thread"], "j")
+    nest = parse_nest(
+        first.rstrip().removesuffix("}")
+        + "for i in 8 @thread {\n %2 = load %x[i] : f32\n store %2, %y[i]\n }\n}\n"
+    )
+    text = nest_text(bound(nest))
+    assert "for i in 8 @thread = thread // 8 {" in text
+    assert text.count("@serial if thread % 8 < 1 {") == text.count("once") == 1
+
+
+def test_a_parallel_loop_of_one_step_a_task_has_the_number_of_the_task() -> None:
+    text = _copy(["i in 8 @parallel", "j in 128 @serial"], "128*i + j")
+    nest = parse_nest(text.replace(") {", ") tasks 8 {", 1))
+    assert "for i in 8 @parallel = task {" in nest_text(bound_to_tasks(nest))
+    other = parse_nest(text.replace(") {", ") tasks 4 {", 1))
+    assert bound_to_tasks(other) is other
+
+
+@pytest.mark.parametrize(
+    ("loops", "branches"),
+    [
+        (["i in 9 @thread where i < 8", "j in 4 @serial"], True),
+        (["j in 4 @unrolled", "i in 9 @thread where i < 8"], True),
+        (["i in 2 @thread", "j in 4 @unrolled where 4*i + j < 7"], False),
+    ],
+)
+def test_guards_are_branches_if_all_instances_agree(loops: list[str], branches: bool) -> None:
+    nest = with_branches(parse_nest(_copy(loops, "0")))
+    assert any(form.branches for form in nest.forms.values()) is branches
+
+
+@pytest.mark.parametrize(
+    ("loops", "at", "t", "wide"),
+    [
+        (["i in 64 @thread", "j in 16 @vector"], "16*i + j", "f32", "contiguous 4 along j"),
+        (["i in 64 @thread", "j in 16 @vector"], "16*i + j", "f64", "contiguous 2 along j"),
+        (["i in 64 @thread", "j in 6 @unrolled"], "6*i + j", "f32", "contiguous 2 along j"),
+        (["i in 64 @thread", "j in 16 @unrolled"], "i + 64*j", "f32", ""),
+        (["i in 64 @thread", "j in 4 @unrolled"], "5*i + j", "f32", ""),
+        (["i in 64 @thread", "j in 16 @unrolled"], "16*i + j", "pred", ""),
+    ],
+)
+def test_neighbours_in_memory_are_moved_together(
+    loops: list[str], at: str, t: str, wide: str
+) -> None:
+    text = nest_text(with_wide_accesses(bound(parse_nest(_copy(loops, at, t=t)))))
+    assert text.count(" along ") == (2 if wide else 0) and wide in text
+
+
+def test_lanes_that_are_not_contiguous_are_squares() -> None:
+    loops = ["i in 8 @serial", "j in 16 @unrolled", "k in 16 @vector"]
+    nest = with_wide_accesses(parse_nest(_copy(loops, "64*k + 16*i + j", 2048)))
+    assert "load %x[64*k + 16*i + j] square 16 along j" in nest_text(nest)
+
+
+def test_loops_count_in_the_common_factor_of_indices() -> None:
+    nest = parse_nest(_copy(["i in 64 @serial", "j in 16 @vector"], "16*i + j"))
+    assert "for i in 64 @serial by 16 {" in nest_text(with_strides(nest))

@@ -1,0 +1,1 @@
+"""The lowering steps that change a loop nest, one file each."""

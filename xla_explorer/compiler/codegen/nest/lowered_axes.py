@@ -1,0 +1,53 @@
+"""Decisions of the lowering about axes, which the text of a nest shows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xla_explorer.hlo.analysis.indexing import IndexExpression
+
+
+class AxisForm(NamedTuple):
+    """The form of an axis.
+
+    Attributes
+    ----------
+    number : IndexExpression, optional
+        The step that a thread runs, by the numbers of its launch.
+    branches : bool
+        The guards of the loop are a branch around its body. If not, they are conditions of the
+        accesses and reductions inside.
+    stride : int
+        The loop counts in steps of this factor, which all indices have in common.
+    """
+
+    number: IndexExpression | None = None
+    branches: bool = False
+    stride: int = 1
+
+    @property
+    def text(self) -> str:
+        """The decisions after the kind of the axis."""
+        number = f" = {self.number}" if self.number is not None else ""
+        return f"{f' by {self.stride}' if self.stride > 1 else ''}{number}"
+
+
+UNCHANGED = AxisForm()
+
+
+class WideAccess(NamedTuple):
+    """An access that moves several instances at once.
+
+    Attributes
+    ----------
+    form : str
+        `contiguous`, `square` or `pair`: see the step `wide-memory`.
+    axis : str
+        The unrolled axis whose instances it moves.
+    width : int
+        How many elements.
+    """
+
+    form: str
+    axis: str
+    width: int
