@@ -146,7 +146,7 @@ def test_each_choice_names_alternatives_with_bytes() -> None:
     text = """ENTRY e {
       x = f32[32,8,64] parameter(0), sharding={devices=[2,1,4]<=[4,2]T(1,0)}
       ROOT y = f32[32,8,64] copy(x), sharding={devices=[1,8,1]<=[8]} }"""
-    choices = partition_module(parse_hlo(text), 8, "cost")
+    choices = partition_module(parse_hlo(text), 8, "cost").choices
     (choice,) = [c for c in choices if c.kind == "reshard"]
     sent = {one.name: one.sent for one in choice.alternatives}
     assert choice.chosen == "all-to-all, all-to-all"

@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
+from xla_explorer.compiler.spmd.partitioning.device_axes import Tiling
 from xla_explorer.hlo.instruction import HloInstruction
 
 
@@ -66,3 +67,26 @@ class PartitionChoice:
             "alternatives": [dataclasses.asdict(one) for one in self.alternatives],
             "notes": list(self.notes),
         }
+
+
+@dataclass(frozen=True, eq=False)
+class WrittenFor:
+    """The cause of the collectives that the partitioner writes.
+
+    Attributes
+    ----------
+    instruction : HloInstruction or None
+        The operation of the global program that is partitioned.
+    choice : PartitionChoice or None
+        The decision about it, if there was one.
+    value : HloInstruction or None
+        Of a reshard, the instruction whose value is moved; None if the operation computes it.
+    source, target : Tiling or None
+        Of a reshard, the sharding before and after it.
+    """
+
+    instruction: HloInstruction | None = None
+    choice: PartitionChoice | None = None
+    value: HloInstruction | None = None
+    source: Tiling | None = None
+    target: Tiling | None = None

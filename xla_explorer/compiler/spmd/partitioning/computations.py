@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xla_explorer.compiler.spmd.partitioning.choices import WrittenFor
 from xla_explorer.compiler.spmd.partitioning.partitioner import (
     Partitioner,
     PartitionRun,
@@ -49,6 +50,7 @@ def written_computation(
         if i not in p.values:
             p.visit(i)
     p.subject, p.w.metadata = source.root, source.root.metadata
+    p.w.cause = WrittenFor(source.root)
     target.set_root(_root(p, source.root, p.values[source.root], result))
     return target
 

@@ -6,7 +6,11 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from xla_explorer.compiler.spmd.partitioning.choices import Alternative, PartitionChoice
+from xla_explorer.compiler.spmd.partitioning.choices import (
+    Alternative,
+    PartitionChoice,
+    WrittenFor,
+)
 from xla_explorer.compiler.spmd.partitioning.device_axes import DeviceAxes, Tiling
 from xla_explorer.compiler.spmd.partitioning.recomputation import (
     MOST_STEPS,
@@ -99,6 +103,7 @@ class Partitioner:
     def visit(self, i: HloInstruction) -> None:
         """Partition one instruction."""
         self.subject, self.w.metadata = i, i.metadata
+        self.w.cause = WrittenFor(i)
         self._costs.clear()
         handler = HANDLERS.get(i.opcode.name, HANDLERS["*"])
         value = handler(self, i)
@@ -196,12 +201,13 @@ class Partitioner:
         """Compute a value again in another tiling."""
         i = self._producers[_key(value)]
         given, kept = self.run.annotations.given, self.run.annotations.given.get(i)
-        subject, metadata = self.subject, self.w.metadata
+        subject, metadata, cause = self.subject, self.w.metadata, self.w.cause
         given[i], self.subject, self.w.metadata = tiling, i, i.metadata
+        self.w.cause = WrittenFor(i)
         self.forced += 1
         made = HANDLERS[i.opcode.name](self, i)
         self.forced -= 1
-        self.subject, self.w.metadata = subject, metadata
+        self.subject, self.w.metadata, self.w.cause = subject, metadata, cause
         del given[i]
         if kept is not None:
             given[i] = kept
@@ -231,8 +237,13 @@ class Partitioner:
             if again.tiling == tiling:
                 self._producers.setdefault(_key(again), self._producers[_key(value)])
                 return self._known(value, again)
-        self._record(value, version, tiling, path)
-        return self._known(value, written(self.w, version, path))
+        cause = self.w.cause
+        choice = self._record(value, version, tiling, path)
+        moved = self._producers.get(_key(value))
+        self.w.cause = WrittenFor(self.subject, choice, moved, version.tiling, tiling)
+        made = written(self.w, version, path)
+        self.w.cause = cause
+        return self._known(value, made)
 
     def _known(self, value: ShardedValue, made: ShardedValue) -> ShardedValue:
         """Add a version of a value."""
@@ -243,12 +254,13 @@ class Partitioner:
 
     def _record(
         self, value: ShardedValue, version: ShardedValue, tiling: Tiling, path: ReshardPath
-    ) -> None:
+    ) -> PartitionChoice | None:
+        """Record a reshard whose path has alternatives or collectives."""
         width = value.shape.element_type.bytes
         others = paths(self.axes, value.dims, width, version.tiling, tiling)
         if not path.collectives and len(others) < 2:
-            return
-        self.choose(
+            return None
+        return self.choose(
             "reshard",
             path.name,
             [Alternative(other.name, other.sent, self._peak(value, other)) for other in others],
@@ -262,12 +274,14 @@ class Partitioner:
 
     def choose(
         self, kind: str, chosen: str, alternatives: Iterable[Alternative], notes: Sequence[str] = ()
-    ) -> None:
-        """Record a decision about the instruction that is visited."""
-        if self.subject is not None:
-            self.run.choices.append(
-                PartitionChoice(self.subject, kind, chosen, tuple(alternatives), tuple(notes))
-            )
+    ) -> PartitionChoice | None:
+        """Record a decision about the instruction that is visited; later code is written for it."""
+        if self.subject is None:
+            return None
+        made = PartitionChoice(self.subject, kind, chosen, tuple(alternatives), tuple(notes))
+        self.run.choices.append(made)
+        self.w.cause = WrittenFor(self.subject, made)
+        return made
 
     def reduction_cost(
         self, shape: Shape, result: Tiling, partial: Sequence[int], wanted: Tiling

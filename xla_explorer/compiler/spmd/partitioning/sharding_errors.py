@@ -92,3 +92,11 @@ def _device_problem(tiles: Sequence[int], sharding: Sharding, count: int) -> tup
             f"list the devices from 0 to {count - 1}, each once",
         )
     return None
+
+
+def header_error(module: HloModule, words: str, problem: str, hint: str) -> ShardingError:
+    """Return the error about words of a module's header, with a caret if the text is known."""
+    text = module.source_text or ""
+    at = text.find(words)
+    place = SourceSpan.from_offset(text, at, len(words)).caret() + "\n" if at >= 0 else ""
+    return ShardingError(f"{place}{problem}", hint)

@@ -9,7 +9,6 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import order_callees_first
 from xla_explorer.compiler.spmd.partitioning import handlers  # noqa: F401  # registers them
-from xla_explorer.compiler.spmd.partitioning.choices import PartitionChoice
 from xla_explorer.compiler.spmd.partitioning.computations import written_computation
 from xla_explorer.compiler.spmd.partitioning.device_axes import axes_for
 from xla_explorer.compiler.spmd.partitioning.partitioner import PartitionRun
@@ -39,14 +38,14 @@ class SpmdPartitioning:
         count = self.num_partitions or int(module.attributes.get("num_partitions") or 1)
         if count < 2:
             return False
-        for choice in partition_module(module, count, self.policy):
+        for choice in partition_module(module, count, self.policy).choices:
             context.decide(self.name, (), (), choice.instruction, facts=choice.facts)
         DeadCodeElimination().run(module, context)
         return True
 
 
-def partition_module(module: HloModule, count: int, policy: str) -> list[PartitionChoice]:
-    """Partition a module in place and return the decisions.
+def partition_module(module: HloModule, count: int, policy: str) -> PartitionRun:
+    """Partition a module in place and return the run with its decisions and causes.
 
     ShardingError, and the module stays as it is, if a sharding does not fit.
     """
@@ -68,7 +67,7 @@ def partition_module(module: HloModule, count: int, policy: str) -> list[Partiti
         module.attributes.pop(name, None)
     _remove_unused(module)
     order_callees_first(module)
-    return run.choices
+    return run
 
 
 def _remove_unused(module: HloModule) -> None:

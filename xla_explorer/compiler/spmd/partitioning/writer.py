@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from xla_explorer.compiler.spmd.partitioning.choices import WrittenFor
 from xla_explorer.compiler.spmd.partitioning.device_axes import Axes, DeviceAxes, Tiling
 from xla_explorer.hlo.attributes import Attributes, attributes_of
 from xla_explorer.hlo.attributes.values import (
@@ -28,12 +29,16 @@ Pairs = tuple[tuple[int, int], ...]
 
 @dataclass
 class ModuleState:
-    """State that the writers of all computations of one module share."""
+    """State that the writers of all computations of one module share.
+
+    causes: of each collective.
+    """
 
     module: HloModule
     axes: DeviceAxes
     channels: int = 0
     combiners: dict[tuple[str, str], HloComputation] = field(default_factory=dict)
+    causes: dict[HloInstruction, WrittenFor] = field(default_factory=dict)
 
     def channel(self) -> int:
         """Return a fresh channel number."""
@@ -59,6 +64,7 @@ class Writer:
         self.computation, self.state, self.axes = computation, state, state.axes
         self.metadata: str | None = None
         self.collectives: list[HloInstruction] = []
+        self.cause = WrittenFor()
         self._constants: dict[tuple[Any, ...], HloInstruction] = {}
         self._known: dict[tuple[Any, ...], HloInstruction] = {}
         self._partition: HloInstruction | None = None
@@ -275,6 +281,7 @@ class Writer:
             given["channel_id"] = self.state.channel()
             self._known[key] = self.add(name, [x], shape, called, **given)
             self.collectives.append(self._known[key])
+            self.state.causes[self._known[key]] = self.cause
         return self._known[key]
 
     def _groups(self, axes: Axes) -> ReplicaGroups:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.spmd.propagation.flow_graph import FlowGraph, Value
@@ -86,6 +87,17 @@ operand-0 -> result-0, step 0); %x is annotated (input: 0)
                 return row
         raise KeyError(f"no value %{wanted} has a sharding; report.rows lists all")
 
+    @cached_property
+    def _by_name(self) -> dict[str, list[ShardingRow]]:
+        found: dict[str, list[ShardingRow]] = {}
+        for row in self.rows:
+            found.setdefault(row.name.split("#")[0], []).append(row)
+        return found
+
+    def rows_of(self, name: str) -> list[ShardingRow]:
+        """Return the rows of an instruction, one for each element of a tuple; [] for others."""
+        return self._by_name.get(name.lstrip("%"), [])
+
     def steps_of(self, name: str) -> list[PropagationStep]:
         """Return the steps that gave axes to a value, in order."""
         wanted = "%" + name.lstrip("%")
@@ -154,12 +166,21 @@ def _shortened(parts: Sequence[str]) -> str:
 
 def sharding_report(module: HloModule) -> ShardingReport:
     """Propagate the shardings of a module, which stays unchanged, and return the answers."""
+    return propagated(module)[1]
+
+
+def propagated(module: HloModule) -> tuple[HloModule, ShardingReport]:
+    """Return a copy of a module with its calls inlined, and the propagation on the copy.
+
+    The shardings are not written to the copy.
+    """
     copy = module.clone()
     CallInliner().run(copy, PassContext())
     graph = graph_of(copy)
     propagation = ShardyPropagation(graph).run()
     rows = tuple(_rows(graph))
-    return ShardingReport(graph, rows, tuple(propagation.steps), tuple(propagation.refusals()))
+    report = ShardingReport(graph, rows, tuple(propagation.steps), tuple(propagation.refusals()))
+    return copy, report
 
 
 def _rows(graph: FlowGraph) -> Sequence[ShardingRow]:

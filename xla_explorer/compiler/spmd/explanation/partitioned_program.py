@@ -1,0 +1,135 @@
+"""One way from a program with annotations to the program of one device, with all records."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.spmd.explanation.annotation_places import Annotation, annotations_of
+from xla_explorer.compiler.spmd.partitioning.partitioner import PartitionRun
+from xla_explorer.compiler.spmd.partitioning.sharding_errors import (
+    ShardingError,
+    check_shardings,
+    header_error,
+)
+from xla_explorer.compiler.spmd.partitioning.spmd_partitioning import partition_module
+from xla_explorer.compiler.spmd.propagation.module_writer import ModuleWriter
+from xla_explorer.compiler.spmd.propagation.report import ShardingReport, propagated
+from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
+from xla_explorer.hlo.analysis.manual_regions import meshes_of
+from xla_explorer.hlo.attributes.mesh import Mesh
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+POLICIES = ("cost", "xla")
+_MOST_UNANNOTATED = 0.1  # of the arrays of a module whose shardings are propagated already
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionedProgram:
+    """A program, its propagated shardings, and the program of one device.
+
+    Attributes
+    ----------
+    source : HloModule
+        The program as given.
+    report : ShardingReport
+        The propagation.
+    module : HloModule
+        The program of one device.
+    run : PartitionRun
+        The decisions of the partitioner and the causes of collectives.
+    mesh : Mesh
+        The named axes.
+    callers : dict of HloComputation to HloInstruction
+        An instruction of the global program that runs each computation.
+    """
+
+    source: HloModule
+    report: ShardingReport
+    module: HloModule
+    run: PartitionRun
+    mesh: Mesh
+    callers: dict[HloComputation, HloInstruction] = field(default_factory=dict)
+
+    @property
+    def devices(self) -> int:
+        """Number of devices."""
+        return self.run.axes.count
+
+    @cached_property
+    def annotations(self) -> dict[str, Annotation]:
+        """The annotations, by the names that origins have."""
+        return annotations_of(self.report.graph)
+
+
+def partitioned_program(module: HloModule, policy: str = "cost") -> PartitionedProgram:
+    """Propagate the shardings of a module and partition it; the module stays unchanged.
+
+    policy: `cost` (the fewest bytes) or `xla` (XLA's order of choices). ShardingError if a sharding
+    or the mesh does not fit, with the place.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> text = '''HloModule m, num_partitions=2
+    ... ENTRY main {
+    ...   x = f32[8] parameter(0), sharding={devices=[2]<=[2]}
+    ...   ROOT y = f32[8] negate(x)
+    ... }'''
+    >>> print(partitioned_program(xe.parse_hlo(text)).module.entry.root.shape)
+    f32[4]{0}
+    """
+    count = device_count_of(module)
+    check_shardings(module, count)
+    copy, report = propagated(module)
+    if not is_propagated(module) and report.graph.mesh.axes:
+        ModuleWriter(copy, report.graph).write()
+        DeadCodeElimination().run(copy, PassContext())
+    callers = {called: i for i in copy.instructions() for called in i.called}
+    run = partition_module(copy, count, policy)
+    mesh = report.graph.mesh if report.graph.mesh.axes else Mesh((("devices", count),))
+    return PartitionedProgram(module, report, copy, run, mesh, callers)
+
+
+def device_count_of(module: HloModule) -> int:
+    """Return the devices of a program; ShardingError if its mesh has another number, or it has one.
+
+    Without `num_partitions` the mesh decides.
+    """
+    stated = int(module.attributes.get("num_partitions") or 1)
+    for name, mesh in meshes_of(module).items():
+        if not mesh.axes:
+            continue
+        if stated > 1 and mesh.count != stated:
+            axes = ", ".join([f"{axis}={size}" for axis, size in mesh.axes])
+            raise header_error(
+                module,
+                f"num_partitions={stated}",
+                f"mesh @{name} ({axes}) has {mesh.count} devices, the program has {stated}",
+                "the product of the axes must be num_partitions",
+            )
+        stated = mesh.count
+    if stated < 2:
+        raise ShardingError(
+            f"{module.name} is a program of one device",
+            "state num_partitions and shardings, or give a mesh: "
+            'xe.compile(module, mesh={"data": 2, "model": 4}, shardings={"x": ("data", None)})',
+        )
+    return stated
+
+
+def is_propagated(module: HloModule) -> bool:
+    """Return True if nearly every array of the entry states a sharding, and no mesh is left."""
+    if "xla.sdy.meshes" in str(module.attributes.get("frontend_attributes", "")):
+        return False
+    arrays = [
+        i
+        for i in module.entry.instructions.values()
+        if i.shape.is_array and i.opcode.name not in ("constant", "get-tuple-element")
+    ]
+    known = sum(["sharding" in i.attributes for i in arrays])
+    return bool(arrays) and known >= math.ceil((1 - _MOST_UNANNOTATED) * len(arrays))
