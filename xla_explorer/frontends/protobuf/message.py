@@ -128,6 +128,12 @@ class Message:
         """Return True if the field is present."""
         return self.kind.numbers[name] in self._fields
 
+    def fields(self) -> Iterator[tuple[int, int, Any]]:
+        """Yield (number, wire type, value not decoded), the values of a field together."""
+        for number, values in self._fields.items():
+            for wire, value in values:
+                yield number, wire, value
+
     def present(self) -> set[str]:
         """Return the names of the fields that are present."""
         found = self._fields

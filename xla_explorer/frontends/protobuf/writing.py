@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from xla_explorer.frontends.protobuf.message import MessageType
+from xla_explorer.frontends.protobuf.message import Message, MessageType
 
 _MASK: Final = (1 << 64) - 1
 _TOGETHER: Final = 1 << 16  # elements that are encoded at once, in 10 numbers of 64 bits each
@@ -28,7 +28,7 @@ def number_field(field: int, number: int) -> bytes:
     return varint(field << 3) + varint(number)
 
 
-def bytes_field(field: int, content: bytes) -> bytes:
+def bytes_field(field: int, content: bytes | memoryview) -> bytes:
     """Return the bytes of a field with a message or text."""
     return bytes_head(field, len(content)) + content
 
@@ -69,6 +69,24 @@ def message(kind: MessageType, /, **fields: Any) -> bytes:
             else:
                 for one in value:
                     out += bytes_field(field, _raw(one))
+    return bytes(out)
+
+
+def replaced(whole: Message, name: str, values: Iterable[bytes | memoryview]) -> bytes:
+    """Return the bytes of a message with other values of one repeated field, the rest verbatim."""
+    field = whole.kind.numbers[name]
+    out = bytearray()
+    for number, wire, value in whole.fields():
+        if number == field:
+            continue
+        if wire == 0:
+            out += number_field(number, value)
+        elif wire == 2:
+            out += bytes_field(number, value)
+        else:
+            out += varint(number << 3 | wire) + bytes(value)
+    for one in values:
+        out += bytes_field(field, bytes(one))
     return bytes(out)
 
 

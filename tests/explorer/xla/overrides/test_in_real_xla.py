@@ -112,10 +112,10 @@ def test_a_rule_of_the_user_acts_in_xla():
 def test_an_error_of_ours_leaves_xlas_module_as_it_is(monkeypatch):
     pair, values = fused_pair()
 
-    def broken(module):
+    def broken(data, requests):
         raise RuntimeError("planted")
 
-    monkeypatch.setattr(hook, "write_hlo_proto", broken)
+    monkeypatch.setattr(hook, "before_scheduling", broken)
     with pytest.warns(hook.OverrideFailedWarning, match="planted"):
         _, found, report = compiled(forbid=[pair])
     assert [one.result for one in report.outcomes] == ["failed"]
@@ -124,7 +124,8 @@ def test_an_error_of_ours_leaves_xlas_module_as_it_is(monkeypatch):
 
 def test_bytes_that_xla_would_refuse_never_reach_it(monkeypatch):
     pair, values = fused_pair()
-    monkeypatch.setattr(hook, "write_hlo_proto", lambda module: b"\n\x01x")
+    broken = b"\n\x01x", [("forbid", pair, None)]
+    monkeypatch.setattr(hook, "before_scheduling", lambda data, requests: broken)
     with pytest.warns(hook.OverrideFailedWarning):
         _, found, report = compiled(forbid=[pair])
     assert [one.result for one in report.outcomes] == ["failed"]

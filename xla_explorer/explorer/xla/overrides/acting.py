@@ -15,17 +15,16 @@ from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 from xla_explorer.compiler.pipeline.value_check import largest_error
 from xla_explorer.compiler.rewriting.driver import rewrite_computation
 from xla_explorer.compiler.rewriting.rule import Rule, RuleSet
-from xla_explorer.compiler.xla import fuse, keep_apart, kernel_of, named
 from xla_explorer.explorer.sessions.arguments import random_arguments
+from xla_explorer.explorer.xla.overrides.module_bytes import ModuleBytes, marker
 from xla_explorer.explorer.xla.overrides.requests import Requests
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Journal
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.frontends.hlo_proto import schema
+from xla_explorer.frontends.hlo_proto import read_hlo_proto, schema
+from xla_explorer.frontends.hlo_proto.writer import write_hlo_proto
 from xla_explorer.frontends.protobuf import Message
-from xla_explorer.frontends.protobuf.writing import bytes_field
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
-from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.verifier import verify
 
@@ -33,51 +32,34 @@ RequestRow = tuple[str, tuple[str, ...], Reason | None]  # word, subjects, why i
 _MOST_EVALUATED: Final = 1 << 24  # elements of all results: about a second of the evaluator
 
 
-def before_scheduling(
-    module: HloModule, requests: Requests
-) -> tuple[HloModule | None, list[RequestRow]]:
-    """Apply every request but the order of a schedule.
+def before_scheduling(data: bytes, requests: Requests) -> tuple[bytes | None, list[RequestRow]]:
+    """Apply every request but the order of a schedule to a serialized module.
 
     Return the changed module, None if nothing changed, and the result of each request. Each request
-    acts on the result of those before it; a refused one changes nothing.
+    acts on the result of those before it; a refused one changes nothing. Rules and passes read and
+    write the whole module, requests about kernels only these kernels.
     """
-    now = module
+    now = data
     found: list[RequestRow] = []
-    for rule in requests.rules:
-        now, reason = _checked(now, partial(_rewritten, rule=rule))
-        found.append(("rules", (rule.name,), reason))
-    if requests.passes is not None:
-        now, reason = _checked(now, partial(_optimized, passes=requests.passes))
-        found.append(("passes", (str(requests.passes),), reason))
-    copy, is_regrouped = now.clone(), False
+    if requests.rules or requests.passes is not None:
+        module = before = read_hlo_proto(data).module
+        for rule in requests.rules:
+            module, reason = _checked(module, partial(_rewritten, rule=rule))
+            found.append(("rules", (rule.name,), reason))
+        if requests.passes is not None:
+            module, reason = _checked(module, partial(_optimized, passes=requests.passes))
+            found.append(("passes", (str(requests.passes),), reason))
+        now = write_hlo_proto(module) if module is not before else data
+    if not (requests.forbid or requests.fuse):
+        return (now if now is not data else None), found
+    whole, is_regrouped = ModuleBytes(now), False
     for word, pairs in (("forbid", requests.forbid), ("fuse", requests.fuse)):
         for pair in pairs:
-            changed, reason = _regrouped(copy, word, pair)
+            changed, reason = whole.regroup(word, pair)
             is_regrouped = is_regrouped or changed
             found.append((word, pair, reason))
-    if is_regrouped:
-        verify(copy)
-        now = copy
-    return (now if now is not module else None), found
-
-
-# How to grant a request, and the code of its refusal that means that the module follows it already.
-_REGROUPING: Final = {
-    "forbid": (keep_apart, "already-apart"),
-    "fuse": (fuse, "already-in-one-kernel"),
-}
-
-
-def _regrouped(module: HloModule, word: str, pair: tuple[str, str]) -> tuple[bool, Reason | None]:
-    """Return whether a request about two instructions changed a module, or why it cannot."""
-    producer, consumer = [named(module, name) for name in pair]
-    if isinstance(producer, Reason):
-        return False, producer
-    if isinstance(consumer, Reason):
-        return False, consumer
-    act, holds_already = _REGROUPING[word]
-    reason = act(module, producer, consumer)
-    return reason is None, None if reason is not None and reason.code == holds_already else reason
+    now = whole.to_bytes() if is_regrouped else now
+    return (now if now is not data else None), found
 
 
 def _rewritten(module: HloModule, rule: Rule) -> bool:
@@ -134,66 +116,14 @@ def _is_small(module: HloModule) -> bool:
     )
 
 
-def after_scheduling(
-    module: HloModule, requests: Requests
-) -> tuple[HloModule | None, list[RequestRow]]:
+def after_scheduling(data: bytes, requests: Requests) -> tuple[bytes | None, list[RequestRow]]:
     """Apply the order of a schedule; return as `before_scheduling` does."""
     if not requests.schedule_order:
         return None, []
     subjects = requests.schedule_order
-    copy = module.clone()
-    found = [named(copy, name) for name in subjects]
-    missing = next((one for one in found if isinstance(one, Reason)), None)
-    if missing is not None:
-        return None, [("schedule_order", subjects, missing)]
-    order = [kernel_of(one) for one in found if isinstance(one, HloInstruction)]
-    place = order[0].parent
-    if any(one.parent is not place for one in order):
-        reason = refuse("in-several-computations", "the instructions are of several computations")
-        return None, [("schedule_order", subjects, reason)]
-    if place.schedule is None:
-        reason = refuse("not-scheduled", f"%{place.name} has no schedule")
-        return None, [("schedule_order", subjects, reason)]
-    made = _reordered(list(place.schedule), order)
-    if isinstance(made, Reason):
-        return None, [("schedule_order", subjects, made)]
-    if tuple(made) == tuple(place.schedule):
-        return None, [("schedule_order", subjects, None)]
-    place.set_schedule(made)
-    verify(copy)
-    return copy, [("schedule_order", subjects, None)]
-
-
-def _reordered(
-    schedule: list[HloInstruction], order: list[HloInstruction]
-) -> list[HloInstruction] | Reason:
-    """Return a schedule in which instructions come in an order, the others as early as before.
-
-    An instruction waits for its operands, its control predecessors and, if it is in the order, for
-    the one before it.
-    """
-    before = dict(zip(order[1:], order, strict=False))
-    done: dict[HloInstruction, None] = {}
-    waiting = list(schedule)
-    while waiting:
-        ready = next(
-            (
-                i
-                for i in waiting
-                if all(o in done for o in (*i.operands, *i.control_predecessors))
-                and (i not in before or before[i] in done)
-            ),
-            None,
-        )
-        if ready is None:
-            late = next(i for i in waiting if i in before and before[i] not in done)
-            return refuse(
-                "order-against-operands",
-                f"%{before[late].name} depends on %{late.name}, so that it cannot come first",
-            )
-        done[ready] = None
-        waiting.remove(ready)
-    return list(done)
+    made = ModuleBytes(data).reordered(subjects)
+    reason = made if isinstance(made, Reason) else None
+    return (made if isinstance(made, bytes) else None), [("schedule_order", subjects, reason)]
 
 
 def concerned(data: bytes, requests: Requests) -> Requests:
@@ -203,7 +133,7 @@ def concerned(data: bytes, requests: Requests) -> Requests:
     """
 
     def here(*names: str) -> bool:
-        return any(_marker(name) in data for name in names)
+        return any(marker(name) in data for name in names)
 
     return replace(
         requests,
@@ -211,11 +141,6 @@ def concerned(data: bytes, requests: Requests) -> Requests:
         forbid=tuple([pair for pair in requests.forbid if here(*pair)]),
         schedule_order=requests.schedule_order if here(*requests.schedule_order) else (),
     )
-
-
-def _marker(name: str) -> bytes:
-    """Return the bytes of the first field of an instruction of this name."""
-    return bytes_field(schema.INSTRUCTION.numbers["name"], name.encode())
 
 
 def dropped(data: bytes, requests: Requests) -> dict[tuple[str, tuple[str, ...]], Reason]:
@@ -236,7 +161,7 @@ def dropped(data: bytes, requests: Requests) -> dict[tuple[str, tuple[str, ...]]
     found: dict[tuple[str, tuple[str, ...]], Reason] = {}
     for word, pair in pairs:
         producer, consumer = [
-            next((one for one in bodies if _marker(name) in one[1]), None) for name in pair
+            next((one for one in bodies if marker(name) in one[1]), None) for name in pair
         ]
         if producer is None or consumer is None:  # XLA renamed or removed one: nothing can be read
             continue

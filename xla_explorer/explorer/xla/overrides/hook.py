@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import threading
 import time
@@ -27,14 +26,9 @@ from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.foundation.reason import refuse
 from xla_explorer.foundation.warning import warn
-from xla_explorer.frontends.hlo_proto import read_hlo_proto, schema
-from xla_explorer.frontends.hlo_proto.writer import write_hlo_proto
+from xla_explorer.frontends.hlo_proto import schema
 from xla_explorer.frontends.protobuf import Message
-from xla_explorer.hlo.module import HloModule
-from xla_explorer.hlo.text.print_options import PrintOptions
-from xla_explorer.hlo.text.printer import module_text
 
-_NAMELESS: Final = PrintOptions.fingerprint.but(header=False)
 _PLATFORMS: Final = ("cpu", "cuda", "rocm", "tpu")  # real XLA's; not this compiler's own plugin
 _numbers = itertools.count()
 
@@ -184,7 +178,7 @@ class _Acting:
         self.is_closed = False  # a platform that is initialised later would still call
         self._lock = threading.Lock()
         # Of modules between the two stages, by name: programs of one name may follow each other.
-        self._fingerprints: dict[str, str] = {}
+        self._keys: dict[str, str] = {}
         self._read = import_optional(
             "jaxlib._hlo", "jax"
         ).HloModule.from_serialized_hlo_module_proto
@@ -207,7 +201,7 @@ class _Acting:
                     "not-in-the-module",
                     f"none of the {len(self.programs)} programs that XLA compiled ({names}) has it",
                 )
-                self.report.outcomes.append(Outcome("", "", word, subjects, "refused", reason))
+                self.report.add([Outcome("", "", word, subjects, "refused", reason)])
 
     def _guarded(
         self, data: bytes, act: Callable[[str, bytes, Requests], bytes | None]
@@ -222,8 +216,7 @@ class _Acting:
             return act(name, data, requests)
         except Exception as problem:  # XLA's compile must go on, whatever happens here
             reason = refused_by(problem)
-            with self._lock:
-                self.report.outcomes.append(Outcome(name, "", "all", (), "failed", reason))
+            self.report.add([Outcome(name, "", "all", (), "failed", reason)])
             warn(f"xe.xla.overrides did not act on {name}: {reason}", OverrideFailedWarning)
             return None
         finally:
@@ -235,41 +228,28 @@ class _Acting:
             self.programs.append(name)
         if not (requests.fuse or requests.forbid or requests.rules or requests.passes):
             return None
-        module = read_hlo_proto(data).module
-        fingerprint = self._fingerprints[name] = fingerprint_of(module)
-        return self._finish(name, fingerprint, *before_scheduling(module, requests))
+        key = self._keys[name] = self.report.keep(data)
+        return self._finish(name, key, *before_scheduling(data, requests))
 
     def _after(self, name: str, data: bytes, requests: Requests) -> bytes | None:
-        fingerprint = self._fingerprints.pop(name, None)
+        key = self._keys.pop(name, None)
         undone = dropped(data, requests)
-        with self._lock:
-            rows = self.report.outcomes
-            for k, one in enumerate(rows):
-                reason = undone.get((one.word, one.subjects))
-                is_of_this = (one.program, one.fingerprint) == (name, fingerprint)
-                if is_of_this and one.result == "granted" and reason is not None:
-                    rows[k] = one._replace(result="dropped", reason=reason)
+        if undone and key is not None:
+            self.report.drop(name, key, undone)
         if not requests.schedule_order:
             return None
-        module = read_hlo_proto(data).module
-        fingerprint = fingerprint or fingerprint_of(module)
-        return self._finish(name, fingerprint, *after_scheduling(module, requests))
+        return self._finish(name, key or self.report.keep(data), *after_scheduling(data, requests))
 
     def _finish(
-        self, name: str, fingerprint: str, changed: HloModule | None, found: list[RequestRow]
+        self, name: str, key: str, made: bytes | None, found: list[RequestRow]
     ) -> bytes | None:
         """Record the rows of a module, and return the bytes of the changed one."""
-        made = write_hlo_proto(changed) if changed is not None else None
         if made is not None:
             self._read(made)  # raises here what would end XLA's compile
-        with self._lock:
-            self.report.outcomes += [
-                Outcome(name, fingerprint, word, subjects, "refused" if why else "granted", why)
+        self.report.add(
+            [
+                Outcome(name, key, word, subjects, "refused" if why else "granted", why)
                 for word, subjects, why in found
             ]
+        )
         return made
-
-
-def fingerprint_of(module: HloModule) -> str:
-    """Return twelve digits that the instructions of a module determine, whatever their names."""
-    return hashlib.sha256(module_text(module, _NAMELESS).encode()).hexdigest()[:12]

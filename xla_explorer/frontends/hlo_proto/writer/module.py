@@ -66,7 +66,7 @@ def write_hlo_proto(module: HloModule) -> bytes:
     'negate'
     """
     inside = module.fusion_computations()
-    computations = [_computation(c, c in inside) for c in _callees_first(module)]
+    computations = [computation_proto(c, c in inside) for c in _callees_first(module)]
     entry, header = module.entry, module.attributes
     fields: dict[str, Any] = {
         "name": module.name,
@@ -168,11 +168,12 @@ def _recovery(text: str) -> bytes:
     return message(schema.RECOVERY_TABLE, entries=entries)
 
 
-def _computation(computation: HloComputation, is_fused: bool) -> bytes:
+def computation_proto(computation: HloComputation, is_fused: bool) -> bytes:
+    """Return a computation as the bytes of an `HloComputationProto`."""
     return message(
         schema.COMPUTATION,
         name=computation.name,
-        instructions=[_instruction(i) for i in computation.sequence()],
+        instructions=[instruction_proto(i) for i in computation.sequence()],
         program_shape=_program_shape(computation),
         id=computation.id + 1,
         root_id=computation.root.id + 1,
@@ -181,7 +182,8 @@ def _computation(computation: HloComputation, is_fused: bool) -> bytes:
     )
 
 
-def _instruction(i: HloInstruction) -> bytes:
+def instruction_proto(i: HloInstruction) -> bytes:
+    """Return an instruction as the bytes of an `HloInstructionProto`."""
     # Ids start at 1: XLA takes 0 for an absent one.
     fields: dict[str, Any] = {
         "name": i.name,
