@@ -11,6 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from xla_explorer.compiler.spmd.partitioning.choices import Alternative
+from xla_explorer.compiler.spmd.partitioning.convolution_modes import (
+    contracts,
+    convolution_mode,
+    is_parallel,
+    mode_assignment,
+)
 from xla_explorer.compiler.spmd.partitioning.device_axes import Tiling
 from xla_explorer.compiler.spmd.partitioning.factors import Assignment, Factor, FactorTable
 from xla_explorer.compiler.spmd.partitioning.halo import masked
@@ -26,6 +32,7 @@ from xla_explorer.compiler.spmd.partitioning.handlers.windows import (
 )
 from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner, handles
 from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, Value
+from xla_explorer.compiler.spmd.partitioning.windowed_input import WindowedInput, windowed_input
 from xla_explorer.hlo.attributes.values import (
     ConvolutionDimensionNumbers,
     Window,
@@ -36,7 +43,11 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 @dataclass(frozen=True)
 class _Plan:
-    """A convolution's factors. spatial: for each window dimension, the kind of its factor."""
+    """A convolution's factors.
+
+    spatial: for each window dimension, the kind of its factor (batch, contracted, result). mode:
+    XLA's choice for spatial dimensions.
+    """
 
     i: HloInstruction
     labels: ConvolutionDimensionNumbers
@@ -44,6 +55,7 @@ class _Plan:
     factors: tuple[Factor, ...]
     even: tuple[bool, ...]
     spatial: tuple[str, ...]
+    mode: str
 
 
 @handles("convolution")
@@ -96,17 +108,24 @@ def _plan(
     windows: tuple[WindowDimension, ...] = i.attributes.value("window").dimensions or tuple(
         [WindowDimension(1) for _ in labels.input_spatial]
     )
-    spatial = []
+    spatial: list[str] = []
+    mode = "" if p.cheapest else convolution_mode(p, i, values, wanted, windows)
     for a, b, c, w in zip(
         labels.input_spatial, labels.kernel_spatial, labels.output_spatial, windows, strict=True
     ):
         kind = _kind(w, values, wanted, (a, b, c))
+        if is_parallel(w, lhs[a], rhs[b]):
+            kind = "batch"
+        elif not p.cheapest:
+            kind = "contracted" if mode == "kernel" or contracts(w, lhs[a], rhs[b]) else "result"
         spatial.append(kind)
-        if kind == "contracted":
+        if kind == "batch":
+            add(w.size, (a, b, c), True)
+        elif kind == "contracted":
             add(w.size, (a, b, None))
         elif kind == "result":
             add(i.shape.dimensions[c], (a, None, c))
-    return _Plan(i, labels, windows, tuple(factors), tuple(even), tuple(spatial))
+    return _Plan(i, labels, windows, tuple(factors), tuple(even), tuple(spatial), mode)
 
 
 def _kind(
@@ -161,7 +180,8 @@ def _under_kernel(w: WindowDimension, own: int, outputs: int) -> Range:
 
 
 def _allowed(p: Partitioner, plan: _Plan, chosen: Assignment) -> bool:
-    return None not in _ranges(p, plan, chosen).values() and all(
+    regular = not p.cheapest or None not in _ranges(p, plan, chosen).values()
+    return regular and all(
         not divides or factor.size % p.axes.tiles(axes) == 0
         for factor, axes, divides in zip(plan.factors, chosen.axes, plan.even, strict=True)
     )
@@ -183,7 +203,7 @@ def _chosen(
     values: Sequence[ShardedValue],
     wanted: Tiling,
 ) -> Assignment:
-    usual = xla_assignment(p, table)
+    usual = mode_assignment(table, plan.mode) or xla_assignment(plan.i, table)
     candidates = dict.fromkeys([usual, *table.candidates()])
     allowed = [a for a in candidates if _allowed(p, plan, a)]
     if usual not in allowed:
@@ -194,7 +214,8 @@ def _chosen(
         found = sent_by(p, plan.i.shape, values, a, wanted)
         tiling = a.tiling(0, values[0].shape.rank)
         for dim, needed in _ranges(p, plan, a).items():
-            assert needed is not None
+            if needed is None:
+                return math.inf
             found += halo_bytes(p, values[0], tiling, dim, *needed.asked)
         return found
 
@@ -226,36 +247,82 @@ def _written(
     i, labels = plan.i, plan.labels
     lhs = p.to(values[0], chosen.tiling(0, i.operands[0].shape.rank))
     rhs = p.to(values[1], chosen.tiling(1, i.operands[1].shape.rank))
-    zero = p.w.zero(lhs.local)
-    ranges = {d: r for d, r in _ranges(p, plan, chosen).items() if r is not None}
-    inner = [d for d in range(lhs.shape.rank) if d not in ranges and d != labels.input_batch]
-    x = masked(p.w, lhs, zero, inner)
-    by_kernel = [
-        d
-        for d, kind in zip(labels.input_spatial, plan.spatial, strict=True)
-        if kind == "contracted"
-    ]
-    for d, needed in ranges.items():
-        part = ShardedValue(x, lhs.shape, lhs.tiling)
-        x = range_of(p, part, d, lhs.tiling.dims[d], *needed.asked, zero, zeros=d in by_kernel)
+    outer = [labels.input_batch, *_halo_dims(plan, chosen)]
+    x = masked(p.w, lhs, p.w.zero(lhs.local), [d for d in range(lhs.shape.rank) if d not in outer])
     kernel_inner = [d for d in range(rhs.shape.rank) if d != labels.kernel_output_feature]
     y = masked(p.w, rhs, p.w.zero(rhs.local), kernel_inner)
-    windows = []
-    for k, w in enumerate(plan.windows):
-        if labels.input_spatial[k] in ranges:
-            size = y.shape.dimensions[labels.kernel_spatial[k]]
-            low, high = ranges[labels.input_spatial[k]][2:]
-            w = w._replace(padding_low=low, padding_high=high, size=size)
-        windows.append(w)
-    changes: dict[str, Any] = {"window": Window(tuple(windows))}
+    given = _under_windows(p, plan, chosen, ShardedValue(x, lhs.shape, lhs.tiling), y)
+    if given is None:
+        spatial = [f for f, factor in enumerate(plan.factors) if factor.dims[0] in outer[1:]]
+        axes = [() if f in spatial else axes for f, axes in enumerate(chosen.axes)]
+        whole = Assignment(chosen.factors, tuple(axes), chosen.manual)
+        return _written(p, plan, whole, values, wanted)
+    changes: dict[str, Any] = {
+        "window": Window(tuple([given.windows[d] for d in labels.input_spatial]))
+    }
     for name, index in (("batch_group_count", 0), ("feature_group_count", 1)):
         count = int(i.attributes.value(name))
         if count > 1:
             changes[name] = count // p.axes.tiles(chosen.axes[index])
     result = chosen.tiling(2, i.shape.rank)
-    local = p.w.copied(i, [x, y], p.local_shape(i.shape, result), **changes)
-    value = p.made(local, i.shape, result)
+    sizes = list(p.axes.local(i.shape.dimensions, result))
+    own = list(sizes)
+    for d, c in zip(labels.input_spatial, labels.output_spatial, strict=True):
+        own[c] = given.windows[d].output_size(given.local.shape.dimensions[d])
+    local = p.w.copied(i, [given.local, y], i.shape.with_dimensions(own), **changes)
+    offsets = dict(zip(labels.output_spatial, labels.input_spatial, strict=True))
+    moved = {c: given.offsets[d] for c, d in offsets.items() if d in given.offsets}
+    part = WindowedInput(given.local, given.windows, moved).result(p, local, sizes)
+    value = p.made(part, i.shape, result)
     if not chosen.partial:
         return value
     add = p.run.state.combiner("add", i.shape.element_type)
     return p.all_reduced(value, chosen.partial, add, wanted)
+
+
+def _halo_dims(plan: _Plan, chosen: Assignment) -> list[int]:
+    """Return the spatial dimensions of the left operand that need halos."""
+    tiling = chosen.tiling(0, plan.i.operands[0].shape.rank)
+    return [
+        d
+        for d, w, kind in zip(plan.labels.input_spatial, plan.windows, plan.spatial, strict=True)
+        if tiling.dims[d] and kind != "batch" and not is_trivial(w)
+    ]
+
+
+def _under_windows(
+    p: Partitioner, plan: _Plan, chosen: Assignment, lhs: ShardedValue, kernel: HloInstruction
+) -> WindowedInput | None:
+    """Return the left operand with its halos, and the windows by dimension; or None."""
+    labels, zero = plan.labels, p.w.zero(lhs.local)
+    windows = [WindowDimension(1)] * lhs.shape.rank
+    results = list(windows)
+    for k, (d, w) in enumerate(zip(labels.input_spatial, plan.windows, strict=True)):
+        windows[d] = w
+        size = kernel.shape.dimensions[labels.kernel_spatial[k]]
+        if plan.spatial[k] == "batch":
+            windows[d] = w._replace(size=size, stride=max(1, size - 1), base_dilation=size)
+        elif plan.spatial[k] == "contracted":
+            windows[d] = w._replace(size=size)
+        else:
+            results[d] = w
+    x, offsets = lhs.local, {}
+    by_kernel = [
+        d for d, kind in zip(labels.input_spatial, plan.spatial, strict=True) if kind != "result"
+    ]
+    for d, needed in _ranges(p, plan, chosen).items():
+        if d in by_kernel or p.cheapest:
+            assert needed is not None
+            part = ShardedValue(x, lhs.shape, lhs.tiling)
+            x = range_of(p, part, d, lhs.tiling.dims[d], *needed.asked, zero, zeros=d in by_kernel)
+            windows[d] = windows[d]._replace(padding_low=needed.low, padding_high=needed.high)
+    if not p.cheapest:
+        part = ShardedValue(x, lhs.shape, lhs.tiling)
+        split = [d for d in _halo_dims(plan, chosen) if d not in by_kernel]
+        halos = [w if d in split else WindowDimension(1) for d, w in enumerate(results)]
+        given = windowed_input(p, part, halos, lhs.tiling, zero)
+        if given is None:
+            return None
+        x, offsets = given.local, given.offsets
+        windows = [given.windows[d] if d in split else w for d, w in enumerate(windows)]
+    return WindowedInput(x, tuple(windows), offsets)

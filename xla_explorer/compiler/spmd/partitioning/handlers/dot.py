@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_explorer.compiler.spmd.partitioning.choices import Alternative
-from xla_explorer.compiler.spmd.partitioning.device_axes import Tiling
+from xla_explorer.compiler.spmd.partitioning.contraction_order import ContractionOrder
+from xla_explorer.compiler.spmd.partitioning.device_axes import Axes, Tiling
 from xla_explorer.compiler.spmd.partitioning.factors import Assignment, Factor, FactorTable
 from xla_explorer.compiler.spmd.partitioning.halo import masked
 from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner, handles
 from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, Value
+from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.shape import Shape
 
@@ -62,7 +64,7 @@ def contracted(
     """Partition a contraction: a sum of products over its contracted factors."""
     tilings = [Tiling(v.tiling.dims, wanted.manual) for v in values]
     table = FactorTable(p.axes, factors, [*tilings, wanted])
-    chosen = _chosen(p, i.shape, values, table, wanted)
+    chosen = _chosen(p, i, values, table, wanted)
     given = [p.to(v, chosen.tiling(k, v.shape.rank)) for k, v in enumerate(values)]
     inner = [
         [f.dims[k] for f in factors if f.contracted and f.dims[k] is not None] for k in range(2)
@@ -76,18 +78,44 @@ def contracted(
     value = p.made(local, i.shape, result)
     add = p.run.state.combiner("add", i.shape.element_type) if chosen.partial else None
     runs = [a for f, a in zip(chosen.factors, chosen.axes, strict=True) if f.contracted]
+    if not p.cheapest:
+        value, runs = _sliced_sum(p, value, runs, wanted, add)
     return value if add is None else p.all_reduced_by_dim(value, runs, add, wanted)
+
+
+def _sliced_sum(
+    p: Partitioner,
+    value: ShardedValue,
+    runs: Sequence[Axes],
+    wanted: Tiling,
+    add: HloComputation | None,
+) -> tuple[ShardedValue, list[Axes]]:
+    """Sum over the axes that split the result, and slice; return the axes that remain.
+
+    XLA does so if just the summed axes split these dimensions, for a later reduce-scatter.
+    """
+    over = {k for run in runs for k in run}
+    taken = value.tiling
+    for d, axes in enumerate(wanted.dims):
+        if axes and not taken.dims[d] and set(axes) <= over:
+            taken = taken.with_dim(d, axes)
+    first = [k for d, axes in enumerate(taken.dims) if axes != value.tiling.dims[d] for k in axes]
+    if add is None or not first or not over - set(first):
+        return value, list(runs)
+    value = p.to(p.all_reduced(value, first, add, wanted), taken)
+    return value, [tuple([k for k in run if k not in first]) for run in runs]
 
 
 def _chosen(
     p: Partitioner,
-    shape: Shape,
+    i: HloInstruction,
     values: Sequence[ShardedValue],
     table: FactorTable,
     wanted: Tiling,
 ) -> Assignment:
     """Return the assignment of the policy, and record the alternatives."""
-    usual = xla_assignment(p, table)
+    shape = i.shape
+    usual = xla_assignment(i, table)
     most = usual.work(p.axes)
     costs: dict[Assignment, float] = {}
     for found in [usual, *table.candidates()]:
@@ -130,21 +158,10 @@ def sent_by(
     return sent + p.reduction_cost(shape, result, chosen.partial, wanted)
 
 
-def xla_assignment(p: Partitioner, table: FactorTable) -> Assignment:
-    """Return XLA's choice: batch, free, then contracted factors on which two arrays agree.
-
-    Axes on which no two arrays agree follow the result.
-    """
-    chosen: dict[int, int | None] = {}
-    for k, where in table.places.items():
-        left, right, out = where.get(0), where.get(1), where.get(2)
-        if left is not None and left == right:
-            chosen[k] = left
-        elif out is not None and out in (left, right):
-            chosen[k] = out
-        else:
-            chosen[k] = out
-    return table.of(chosen)
+def xla_assignment(i: HloInstruction, table: FactorTable) -> Assignment:
+    """Return XLA's choice."""
+    shapes = [*[o.shape for o in i.operands[:2]], i.shape]
+    return ContractionOrder(table, [s.element_type.bytes for s in shapes]).assignment()
 
 
 def described(p: Partitioner, chosen: Assignment) -> str:

@@ -13,6 +13,7 @@ from xla_explorer.compiler.spmd.partitioning.halo import (
     plan_halo,
     rotated,
 )
+from xla_explorer.compiler.spmd.partitioning.handlers.windowed_operands import halo_pad, halo_slice
 from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner, handles
 from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, Value
 from xla_explorer.hlo.attributes.values import PaddingDimension
@@ -128,6 +129,8 @@ def cheapest_result(
 @handles("slice")
 def slice_(p: Partitioner, i: HloInstruction) -> Value:
     """Take each device's part of a slice."""
+    if not p.cheapest:
+        return halo_slice(p, i)
     value, taken = p.value(i.operands[0]), i.attributes["slice"]
     moved = [d for d, (s, n) in enumerate(zip(taken, value.dims, strict=True)) if s != (0, n, 1)]
 
@@ -168,7 +171,7 @@ def slice_(p: Partitioner, i: HloInstruction) -> Value:
         for s, n in zip(rest, x.shape.dimensions, strict=True)
     )
     if whole:
-        local = x if p.cheapest or x.opcode.name == "slice" else p.w.add("copy", [x])
+        local = x
     else:
         local = p.w.copied(i, [x], slice=rest)
     return p.made(local, i.shape, tiling)
@@ -193,6 +196,8 @@ def _narrowed(
 @handles("pad")
 def pad(p: Partitioner, i: HloInstruction) -> Value:
     """Shift by the low padding; the elements outside get the padding value."""
+    if not p.cheapest:
+        return halo_pad(p, i)
     value, config = p.value(i.operands[0]), i.attributes["padding"]
 
     def ranges(tiling: Tiling) -> dict[int, tuple[Starts, int]]:

@@ -12,6 +12,7 @@ from xla_explorer.compiler.spmd.partitioning.handlers.ranges import (
     result_tilings,
     source_for,
 )
+from xla_explorer.compiler.spmd.partitioning.handlers.windowed_operands import halo_reduce_window
 from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner, handles
 from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, Value
 from xla_explorer.compiler.spmd.partitioning.whole_dims import applied, first_tiling, moved_away
@@ -74,9 +75,11 @@ def reduce_window(p: Partitioner, i: HloInstruction) -> Value:
     count = len(i.operands) // 2
     values = [p.value(o) for o in i.operands[:count]]
     windows = window_of(i, values[0].shape.rank)
+    if not p.cheapest:
+        return halo_reduce_window(p, i, windows)
     shape = i.shape.tuple_shapes[0] if i.shape.is_tuple else i.shape
     tiling = _fitting(p, shape.dimensions, windows, first_tiling(p, i))
-    if p.cheapest and not i.shape.is_tuple:
+    if not i.shape.is_tuple:
         candidates = [
             _fitting(p, shape.dimensions, windows, t) for t in result_tilings(p, i, values)
         ]
