@@ -68,7 +68,7 @@ def test_a_rewrite_is_done_again_alone() -> None:
         assert len(one.added) <= 1, (
             "one instruction at most is new; what one picture alone shows is not"
         )
-    with pytest.raises(ValueError, match="rewrites, not a number"):
+    with pytest.raises(ValueError, match="rewrites, so rewrite 99 does not exist"):
         source.rewrite(step, 99)
     rule = RuleText(*source.view().rules(names)["add-zero"])
     assert "def add_zero" in rule.code and rule.location.startswith("algebraic/")

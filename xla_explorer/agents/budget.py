@@ -1,4 +1,8 @@
-"""Answers that fit into a budget of tokens: the most important first, the rest counted and kept."""
+"""Cut replies of the agent tools to a budget of tokens; the rest is stored for `more(handle)`.
+
+A tool returns a `Reply`. A new kind of content becomes a function that returns a `Part`, beside
+`cells` and `text_part`.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +17,19 @@ from xla_explorer.explorer.display.display import cell_text
 from xla_explorer.foundation.visible_text import cleaned_text
 
 MOST_TOKENS: Final = 2000
-"""The largest answer. Its estimate is an upper bound for the tokenizers of today's models."""
+"""Upper limit of a reply. `tokens` overestimates, so a model's tokenizer counts fewer."""
 LEAST_TOKENS: Final = 200
-_NOTICE_TOKENS: Final = 60
-_LONGEST_LINE: Final = 600
-_LONGEST_CELL: Final = 220
+_NOTICE_TOKENS: Final = 60  # reserved for the last line, which says how much was cut
+_LONGEST_LINE: Final = 600  # characters
+_LONGEST_CELL: Final = 220  # characters
 _PIECES: Final = re.compile(r"[A-Za-z]+|[0-9]+|[^\sA-Za-z0-9]|\n")
 
 
 def tokens(text: str) -> int:
-    """Return an estimate of a text's tokens that is rather too large.
+    """Return an upper estimate of the number of tokens of a text.
 
-    A word counts one for four letters, a number one for three digits, anything else one a sign.
+    A word counts as one token per four letters, and a number as one per three digits. Any other
+    character counts as one token, or two if it is not ASCII.
     """
     count = 0
     for piece in _PIECES.findall(text):
@@ -39,7 +44,10 @@ def tokens(text: str) -> int:
 
 @dataclasses.dataclass
 class Part:
-    """Lines of an answer, the most important first. head: a line that a continuation repeats."""
+    """Lines of a reply, the most important first.
+
+    head: the line above them, such as column names; `more(handle)` repeats it.
+    """
 
     lines: list[str]
     head: str = ""
@@ -47,14 +55,17 @@ class Part:
 
 @dataclasses.dataclass
 class Reply:
-    """An answer: a headline, parts, and hints for the next question."""
+    """A reply: a headline, parts, and hints for the next call."""
 
     headline: str
     parts: list[Part] = dataclasses.field(default_factory=list)
     hints: Sequence[str] = ()
 
     def fitted(self, budget: int, keep: Callable[[list[Part]], str]) -> str:
-        """Return the text within a budget. keep: stores what was cut and returns its handle."""
+        """Return the text, cut to a budget of tokens.
+
+        keep: a function that stores the parts that were cut, and returns their handle.
+        """
         hints = [f"next: {hint}" for hint in self.hints]
         left = budget - _NOTICE_TOKENS - tokens("\n".join(hints))
         found: list[str] = []
@@ -75,7 +86,7 @@ class Reply:
 
 
 def _lines(headline: str, parts: Sequence[Part]) -> Iterator[tuple[str, Part | None]]:
-    """Yield the lines in order, with the part to which a line that may be cut belongs."""
+    """Yield (line, its part) in order; the part is None for lines that are never cut."""
     if headline:
         yield _short(headline), None
     for part in parts:
@@ -93,13 +104,13 @@ def _short(line: str) -> str:
 
 
 def rows_part(frame: pandas.DataFrame, columns: Sequence[str], title: str = "") -> Part:
-    """Return some columns of a table, cells between bars."""
+    """Return columns of a table as lines, with `|` between cells."""
     present = [name for name in columns if name in frame.columns]
     return cells(present, frame[present].astype(object).values.tolist(), title)
 
 
 def cells(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str = "") -> Part:
-    """Return rows as lines, cells between bars; empty columns are left out."""
+    """Return rows as lines, with `|` between cells and without empty columns."""
     texts = [[_cell(value) for value in row] for row in rows]
     shown = [k for k in range(len(columns)) if any(row[k] for row in texts)]
     lines = [" | ".join([row[k] for k in shown]) for row in texts]
@@ -121,5 +132,5 @@ def _cell(value: Any) -> str:
 
 
 def text_part(text: str, head: str = "") -> Part:
-    """Return the lines of a text without those that are empty."""
+    """Return the non-empty lines of a text."""
     return Part([line.rstrip() for line in text.splitlines() if line.strip()], head)

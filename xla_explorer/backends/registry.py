@@ -1,4 +1,8 @@
-"""The registry of backends: entry points of the group `xla_explorer.backends`."""
+"""The registry of backends by name: built-in ones, registered ones, and entry points.
+
+A built-in backend is a row of `_BUILT_IN` and of pyproject.toml; a plug-in declares an entry point
+of the group `xla_explorer.backends`.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +29,12 @@ _BUILT_IN = {
     "amdgpu": "xla_explorer.backends.amdgpu:platform",
     "hexagon": "xla_explorer.backends.cross:hexagon",
 }
-_OTHER_XLA = "xla:"  # and the folder of another Python environment, whose jaxlib is meant
+_OTHER_XLA = "xla:"  # prefix of a folder: the jaxlib of another Python environment
 _REGISTERED: dict[str, Platform] = {}
 
 
 class UnknownBackendError(XlaExplorerError, LookupError):
-    """No backend answers to the name."""
+    """No backend has the given name."""
 
 
 def backend_names() -> list[str]:
@@ -53,11 +57,10 @@ def backend_names() -> list[str]:
 
 
 def register(made: Platform) -> None:
-    """Make a platform known in this process under its name, without installing a package.
+    """Register a platform under its name in this process, without installing a package.
 
-    A later one of the same name takes its place.
-
-    ValueError for the name of a built-in backend.
+    It replaces a platform that was registered under the same name. ValueError for the name of a
+    built-in backend.
     """
     if made.name in _BUILT_IN:
         raise ValueError(f"{made.name!r} is a built-in backend; choose another name")
@@ -78,7 +81,7 @@ def unregister(name: str) -> None:
 
 @cache
 def platform(name: str) -> Platform:
-    """Return the platform of a name. UnknownBackendError lists the existing names."""
+    """Return the platform of a name; UnknownBackendError lists the existing names."""
     if name in _REGISTERED:
         return _REGISTERED[name]
     place = name.removeprefix(_OTHER_XLA) if str(name).startswith(_OTHER_XLA) else ""

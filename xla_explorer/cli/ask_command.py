@@ -1,4 +1,7 @@
-"""`xla-explorer ask`: one question of a compile, by the registry of questions."""
+"""`xla-explorer ask`: compile a program and print the answer to one question about it.
+
+Questions are declared in `explorer/asking`; a new question needs no change here.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ def ask(given: Namespace) -> int:
         rows = [(q.name, _arguments(q.schema()), q.summary) for q in questions().values()]
         print_table(["question", "arguments", "answer"], rows, as_json=given.json)
         return 0
-    checked_call(parse_call(given.call))  # a wrong call ends before the compile
+    checked_call(parse_call(given.call))  # reject a wrong call before the compile
     entry = EntryChoice(given.function, given.shapes)
     module = (
         module_of_bytes(sys.stdin.buffer.read(), "<stdin>", entry=entry)

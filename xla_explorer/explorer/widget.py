@@ -1,4 +1,9 @@
-"""The widget. The notebook room is looked up by name, so that nothing here depends on it."""
+"""The type of the explorer widget, and `widget_of`, which makes one of an `ExplorerSource`.
+
+The widget itself is in the package `notebook`. It is imported by name on the first call, because
+`explorer` must not depend on `notebook` or on anywidget. A new public method of the widget is added
+to `ExplorerView` too.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +63,7 @@ class ExplorerView(Protocol):
         """Call a function after each change of a trait: `view.observe(on_step, "step")`."""
 
     def unobserve(self, handler: Callable[[Any], None], names: Any = ..., type: str = ...) -> None:
-        """Stop calling a function that `observe` was given."""
+        """Stop calling a function that was registered with `observe`."""
 
     def link(self, name: str, other: Any, other_name: str = "value") -> Any:
         """Keep a trait equal to one of another widget: `view.link("step", slider)`."""

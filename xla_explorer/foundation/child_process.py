@@ -164,7 +164,7 @@ class MessagingChild:
                 self.close()
                 assert until is not None
                 raise TimeoutError(
-                    f"was still at it after {until.seconds:g} s and was ended"
+                    f"did not finish within {until.seconds:g} s and was killed"
                 ) from None
             except (
                 PlainDataError

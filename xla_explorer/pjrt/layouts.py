@@ -1,9 +1,10 @@
-"""The layouts of PJRT's C interface up to version 0.81, as a table; later 0.x only append.
+"""Structures and functions of PJRT's C API, version 0.81, as tables.
 
-A structure is one line of `field:code`. Each begins with `struct_size` and `extension_start`.
-Codes: p pointer, z size_t, i int32, q int64, b bool, f float. Source: xla/pjrt/c/pjrt_c_api.h. The
-order of fields is defined here; `tests/pjrt` compares each line with the `struct_size` that jaxlib
-passes.
+Later versions 0.x only append fields and functions. Each line of the tables is the name of a
+structure and its fields as `field:code`. All structures begin with `struct_size` and
+`extension_start`. Codes: p pointer, z size_t, i int32, q int64, b bool, f float. Source:
+xla/pjrt/c/pjrt_c_api.h. The order of fields must not change; `tests/pjrt` compares the size of each
+structure with the `struct_size` that jaxlib passes.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 MAJOR, MINOR = 0, 81
 CALLBACK = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
-"""A function of the interface: a pointer to its argument structure in, an error or null out."""
+"""A function of the API: takes a pointer to its `_Args`, returns a PJRT_Error or null."""
 _CODES = {
     "p": ctypes.c_void_p,
     "z": ctypes.c_size_t,
@@ -26,7 +27,7 @@ _HEADER = "struct_size:z extension_start:p "
 
 
 def structure(name: str, fields: str, header: str = _HEADER) -> type[Any]:
-    """Return a ctypes structure with the fields of the header, then of the line."""
+    """Return a ctypes structure with the fields of the header and then those of a table's line."""
     members = [field.split(":") for field in (header + fields).split()]
     return type(
         name,
@@ -36,7 +37,7 @@ def structure(name: str, fields: str, header: str = _HEADER) -> type[Any]:
 
 
 def struct_size(kind: type[Any]) -> int:
-    """Return the size of a structure in the C interface: the end of its last field, unpadded."""
+    """Return PJRT's `struct_size` of a structure: the end of its last field, without padding."""
     field = getattr(kind, kind._fields_[-1][0])
     return int(field.offset + field.size)
 
@@ -192,18 +193,18 @@ _FUNCTIONS = """
     Client_FulfillAliasBuffer LoadedExecutable_GetDeviceAssignment
 """
 FUNCTIONS = tuple(_FUNCTIONS.split())
-"""The functions of PJRT_Api, in their order."""
+"""The functions of PJRT_Api, in the order of its fields."""
 
 
 class Api(ctypes.Structure):
-    """PJRT_Api: the table that jaxlib is handed."""
+    """PJRT_Api: the function table that `GetPjrtApi` returns to jaxlib."""
 
     _fields_ = [
         ("struct_size", ctypes.c_size_t),
         ("extension_start", ctypes.c_void_p),
         ("version", Version),
         *[(name, ctypes.c_void_p) for name in FUNCTIONS],
-    ]  # the type that ctypes requires
+    ]
 
 
 BUFFER_TYPES = (
@@ -212,9 +213,9 @@ BUFFER_TYPES = (
     "uint4", "token", "int2", "uint2", "float8_e4m3", "float8_e3m4", "float8_e8m0fnu", "float4_e2m1fn", "int1", "uint1",
     "float6_e2m3fn", "float6_e3m2fn",
 )  # fmt: skip
-"""PJRT_Buffer_Type by the names of numpy and ml_dtypes; the position is the code."""
+"""PJRT_Buffer_Type: numpy's or ml_dtypes' name at the index of each value."""
 ERROR_CODES = {
     "cancelled": 1, "unknown": 2, "invalid": 3, "deadline": 4, "not found": 5, "exists": 6, "denied": 7, "exhausted": 8, "precondition": 9,
     "aborted": 10, "out of range": 11, "unimplemented": 12, "internal": 13, "unavailable": 14, "data loss": 15,
 }  # fmt: skip
-"""absl's status codes."""
+"""PJRT_Error_Code, which has the values of absl::StatusCode, by a short name."""

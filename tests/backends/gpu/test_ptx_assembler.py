@@ -55,5 +55,5 @@ def test_ptxas_that_does_not_end(monkeypatch, tmp_path):
     program.chmod(0o755)
     monkeypatch.setattr(ptx_assembler, "find_ptxas", lambda: str(program))
     monkeypatch.setattr(ptx_assembler, "_SECONDS", 0.2)
-    with pytest.raises(PtxAssemblerError, match=r"ptxas has not ended after 0\.2 s"):
+    with pytest.raises(PtxAssemblerError, match=r"ptxas did not finish within 0\.2 s"):
         assemble_ptx(".version 8.3")

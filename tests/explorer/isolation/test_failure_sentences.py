@@ -10,10 +10,10 @@ ONE = parse_hlo("HloModule one\nENTRY e { x = f32[8] parameter(0) ROOT y = f32[8
 
 
 @pytest.mark.parametrize(
-    ("phase", "place"), [("idle", "one was"), ("compiling", "one while compiling was")]
+    ("phase", "place"), [("idle", "one did"), ("compiling", "one while compiling did")]
 )
 def test_a_process_that_had_not_begun_is_not_said_to_do_something(phase: str, place: str) -> None:
     error = failure(
-        IsolatedTimeoutError, "was still at it", "", ONE.name, ONE, (), Progress(0, phase, (), ())
+        IsolatedTimeoutError, "did not finish", "", ONE.name, ONE, (), Progress(0, phase, (), ())
     )
     assert str(error).startswith(place)

@@ -187,7 +187,7 @@ def test_an_endless_loop_ends_at_the_timeout() -> None:
     with pytest.raises(IsolatedTimeoutError, match=r"1\.5 s") as caught:
         session(np.ones(4, np.float32))
     assert time.monotonic() - started < 20
-    assert "a loop had run" in str(caught.value) and isinstance(caught.value, TimeoutError)
+    assert "times in a loop" in str(caught.value) and isinstance(caught.value, TimeoutError)
     _adds_up()
 
 

@@ -67,7 +67,7 @@ def test_the_deadline_ends_a_single_pass(planted: Isolation) -> None:
         wall_seconds(1)
     )  # the child is in the pass by then, however much else this machine does
     with pytest.raises(
-        IsolatedTimeoutError, match=f"plus in the pass sleeper was still at it after {limit} s"
+        IsolatedTimeoutError, match=f"plus in the pass sleeper did not finish within {limit} s"
     ) as caught:
         xe.compile(xe.parse_hlo(ADD), passes="sleeper", isolate=replace(planted, timeout=limit))
     assert (caught.value.phase, caught.value.hlo_pass) == ("in the passes", "sleeper")

@@ -54,7 +54,7 @@ BROKEN: dict[str, tuple[str, str, int, str]] = {
     "no type": ("  %0 = stablehlo.abs %a", "expected operands, attributes", 3, "return"),
     "unclosed bracket": (
         "  %0 = stablehlo.abs %a {x = #foo<[> : tensor<4xf32>",
-        "closes nothing",
+        "has no opening bracket",
         2,
         ">",
     ),

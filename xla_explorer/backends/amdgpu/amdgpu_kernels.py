@@ -1,7 +1,8 @@
-"""AMD's architectures, LLVM's form of AMD kernels, and their resources in a compute unit.
+"""AMD GPU architectures, their kernel calling convention in LLVM, and register use of kernels.
 
-Source: LLVM, docs/AMDGPUUsage.rst (processors, address spaces, code object metadata); AMD CDNA 2
-and CDNA 3 white papers (compute units, wavefronts a unit holds).
+A new architecture is a row of `ARCHITECTURES`. Source: LLVM, docs/AMDGPUUsage.rst (processors,
+address spaces, code object metadata); AMD CDNA 2 and CDNA 3 white papers (compute units, resident
+wavefronts of a compute unit).
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ _KERNEL_NAME = re.compile(r"^\s+\.name:\s+(\S+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class AmdArchitecture:
-    """name: as LLVM spells it.
+    """One AMD architecture.
 
-    compute_units: of the largest product. wavefronts_per_unit: resident at once.
+    name: LLVM's processor name. compute_units: of the largest product. wavefronts_per_unit: of one
+    compute unit, resident at once.
     """
 
     name: str
@@ -33,12 +35,12 @@ class AmdArchitecture:
 
     @property
     def target(self) -> TargetDescription:
-        """The LLVM target."""
+        """The LLVM target triple, processor and relocation model."""
         return describe_target(AMDGPU.triple, self.name, "", "pic")
 
     @property
     def described(self) -> Target:
-        """The target for passes and code generation; only these numbers are stated."""
+        """The target for passes and code generation; it states no other numbers than these two."""
         numbers = {"multiprocessors": self.compute_units, "warp_size": self.warp_size}
         threads = self.wavefronts_per_unit * self.warp_size
         return replace(
@@ -48,12 +50,12 @@ class AmdArchitecture:
 
     @property
     def multiprocessors(self) -> int:
-        """The compute units, as NVIDIA calls them."""
+        """The number of compute units, which NVIDIA calls multiprocessors."""
         return self.compute_units
 
     @property
     def resident_threads(self) -> int:
-        """Threads that the whole device holds at once."""
+        """Resident threads of the whole device."""
         return self.compute_units * self.wavefronts_per_unit * self.warp_size
 
 
@@ -67,7 +69,7 @@ ARCHITECTURES = {
 
 
 def amd_architecture(name: str | None = None) -> AmdArchitecture:
-    """Return an architecture by name. UnknownArchitectureError lists the existing names."""
+    """Return an architecture by name; UnknownArchitectureError lists the existing names."""
     try:
         return ARCHITECTURES[name or DEFAULT_ARCHITECTURE]
     except KeyError:
@@ -93,7 +95,7 @@ class KernelRegisters:
 
 
 def kernel_registers(assembly: str) -> list[KernelRegisters]:
-    """Read the metadata at the end of the assembly text, in its order."""
+    """Return the registers of each kernel, from the metadata at the end of the assembly text."""
     if ".amdgpu_metadata" not in assembly:
         return []
     metadata = assembly.split(".amdgpu_metadata", 1)[1]

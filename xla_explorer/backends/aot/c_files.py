@@ -1,4 +1,7 @@
-"""Files beside an ahead-of-time object: header, C and C++ examples, CMake snippet, build line."""
+"""Write the files beside an ahead-of-time object: header, C and C++ examples, CMake snippet.
+
+A further file belongs into `companion_files`.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,8 @@ from xla_explorer.backends.aot.c_names import c_elements, c_type, type_remark
 from xla_explorer.backends.aot.program_entry import ALIGNMENT, MISALIGNED, NULL_POINTER
 from xla_explorer.compiler.codegen.lapack import LAPACK_SYMBOLS
 
-# What `-lm` brings; everything else that an object may need is in the C library or in the
-# compiler's own runtime.
+# Functions of libm. All other functions that an object may call are in the C library or in the
+# compiler's runtime library.
 _MATHEMATICS = frozenset(
     f"{name}{suffix}"
     for name in ("floor", "ceil", "round", "trunc", "fmod", "sqrt", "fma")
@@ -56,8 +59,8 @@ def header(program: AheadOfTimeProgram) -> str:
         + (f", {program.description.cpu}" if program.description.cpu else "")
         + ".",
         " *",
-        f" * {p}_run may run on several threads at once, each with a workspace of its own. It allocates nothing, keeps nothing, and",
-        " * writes nothing but the outputs and the workspace. Inputs and outputs must not overlap.",
+        f" * {p}_run may run on several threads at once if each has its own workspace. It allocates no memory, has no state, and",
+        " * writes only to the outputs and the workspace. Inputs and outputs must not overlap.",
         f" * Needs from the C library and the compiler's runtime: {', '.join(program.needs) or 'nothing'}.",
         f" * Build: {build_line(program)}",
         " */",
@@ -92,11 +95,11 @@ def header(program: AheadOfTimeProgram) -> str:
     aligned = "workspace or weights are" if program.weights else "workspace is"
     lines += [
         "",
-        f"/* Returns 0; {NULL_POINTER} where a pointer is null; {MISALIGNED} where {aligned} not aligned.",
-        " * Pointers of empty arrays are not looked at. */",
+        f"/* Returns 0 on success, {NULL_POINTER} if a pointer is null, {MISALIGNED} if {aligned} not aligned.",
+        " * Pointers of empty arrays are not read. */",
         f"int {p}_run(const void *const *inputs, void *const *outputs, {weights}void *workspace);",
         "",
-        "/* The same with typed buffers. */",
+        "/* Calls the function with typed buffers. */",
         *_typed_call(program),
         "",
         "#ifdef __cplusplus",
@@ -141,7 +144,7 @@ def _example_body(program: AheadOfTimeProgram, align: str) -> list[str]:
     p = program.prefix
     static = []
     for name, buffers in (("in", program.inputs), ("out", program.outputs)):
-        # Members of a struct: their names may be those of functions of the C library.
+        # Members of a struct, so that they do not hide functions of the C library.
         counts = [_constant(program, b, "COUNT") + ("" if _count(b) else " + 1") for b in buffers]
         members = [
             f"  {c_type(b.shape.element_type)} {b.name}[{n}];"
@@ -208,7 +211,7 @@ def cpp_example(program: AheadOfTimeProgram) -> str:
     return "\n".join([*lines, *_example_body(program, f"alignas({program.prefix}_ALIGNMENT)")])
 
 
-# On Linux and on bare metal; elsewhere the system's own.
+# Compilers for Linux and for bare metal; on other systems it is `cc`.
 _COMPILERS = {
     "x86_64": "gcc",
     "aarch64": "aarch64-linux-gnu-gcc",

@@ -1,4 +1,7 @@
-"""An executable for another CPU: arrays to bytes, a run of the linked program, bytes to arrays."""
+"""An executable for another CPU, run by an emulator: arrays to bytes, one run, bytes to arrays.
+
+The emulators and how they are started are in `runners.py`.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,14 @@ Array = np.ndarray[Any, Any]
 
 
 class ForeignExecutable:
-    """See `backends.interfaces.Executable`. The program is linked at the first execution."""
+    """A program for another CPU as an `Executable`; the first execution links it."""
 
     def __init__(self, program: AheadOfTimeProgram, runner: Runner) -> None:
         self.module = program.module
         self.program = program
         self.steps = [ProgramStep(*row[:-1], refused=row.refused) for row in program.program.rows]
         self._runner = runner
-        self._lock = threading.Lock()  # the runner has one folder
+        self._lock = threading.Lock()  # all runs of the runner use one folder
         self._readers = [LeafReader(buffer.instruction, buffer.shape) for buffer in program.inputs]
 
     def execute(self, arrays: list[Array]) -> list[Array]:
@@ -34,8 +37,8 @@ class ForeignExecutable:
     def profile(self, arrays: list[Array], repeats: int = 20) -> ProfileResult:
         """Return whole-program times by the emulated machine's clock.
 
-        They compare programs, not machines. There are no kernel times: the emulator has no
-        meaningful cycle counter.
+        The times compare programs with each other; they predict no real machine. There are no
+        kernel times, because the emulator has no meaningful cycle counter.
         """
         return ProfileResult(self._run(arrays, max(repeats, 1))[1], (), 0.0)
 

@@ -55,8 +55,8 @@ def sass_of(ptx_with_lines: str, architecture: str) -> tuple[str, list[int | Non
         done = run_tool(program, "-gi", "-c", str(path))
     if done.returncode:
         raise PtxAssemblerError(
-            f"nvdisasm refused the machine code: {done.stderr.strip()[:300]}",
-            "this is a defect of the code generator",
+            f"nvdisasm rejected the machine code: {done.stderr.strip()[:300]}",
+            "report this program: the compiler generated invalid code",
         )
     return with_origins(done.stdout)
 

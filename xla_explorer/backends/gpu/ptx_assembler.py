@@ -1,7 +1,7 @@
-"""ptxas: PTX text to machine code, with its report of registers, stack and spills.
+"""Assemble PTX to machine code with ptxas, and read its report of registers, stack and spills.
 
-It is optional: PTX can be shown without it. It is searched for in the environment variable
-XLA_EXPLORER_PTXAS, on PATH, in a CUDA installation, and in NVIDIA's wheels (`pip install
+ptxas is optional: PTX can be shown without it. `find_ptxas` searches the environment variable
+XLA_EXPLORER_PTXAS, PATH, a CUDA installation, and NVIDIA's wheels (`pip install
 nvidia-cuda-nvcc-cu12`).
 """
 
@@ -29,9 +29,9 @@ _SHARED = re.compile(r"(\d+) bytes smem")
 
 
 class PtxAssemblerError(XlaExplorerError):
-    """ptxas is missing, or refused the text.
+    """An error: ptxas is missing, takes too long, or rejects the PTX text.
 
-    `message` has its first complaints with their lines.
+    `message` has the first errors of ptxas, each with its line of PTX.
     """
 
 
@@ -52,7 +52,10 @@ class KernelResources(NamedTuple):
 
 
 class AssembledPtx(NamedTuple):
-    """cubin: the ELF file for the driver. resources: a row per kernel, in the order of the text."""
+    """The result of ptxas.
+
+    cubin: the ELF file for the driver. resources: a row per kernel, in the order of the text.
+    """
 
     cubin: bytes
     resources: tuple[KernelResources, ...]
@@ -109,7 +112,7 @@ def run_tool(*command: str) -> subprocess.CompletedProcess[str]:
             command, capture_output=True, text=True, timeout=_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
-        text = f"{Path(command[0]).name} has not ended after {_SECONDS} s"
+        text = f"{Path(command[0]).name} did not finish within {_SECONDS} s"
         raise PtxAssemblerError(
             text, "try a smaller module, or a machine that is less busy"
         ) from None
@@ -131,7 +134,7 @@ def assemble_ptx(
 ) -> AssembledPtx:
     """Assemble PTX text with further options of ptxas.
 
-    PtxAssemblerError if ptxas is missing or refuses the text.
+    PtxAssemblerError if ptxas is missing or rejects the text.
     """
     program = find_ptxas()
     if program is None:
@@ -144,18 +147,18 @@ def assemble_ptx(
         done = run_tool(
             program, f"-arch={architecture}", "-v", *options, str(source), "-o", str(target)
         )
-        said = done.stdout + done.stderr
+        report = done.stdout + done.stderr
         if done.returncode:
             raise PtxAssemblerError(
-                _complaint(said, text), "this is a defect of the code generator"
+                _errors(report, text), "report this program: the compiler generated invalid PTX"
             )
-        return AssembledPtx(target.read_bytes(), _resources(said, text))
+        return AssembledPtx(target.read_bytes(), _resources(report, text))
 
 
-def _complaint(said: str, text: str) -> str:
+def _errors(report: str, text: str) -> str:
     lines = text.splitlines()
     shown = []
-    for sentence in said.splitlines()[:5]:
+    for sentence in report.splitlines()[:5]:
         found = re.search(r"line (\d+); (.*)", sentence)
         if found is None:
             shown.append(sentence.split("module.ptx, ")[-1])
@@ -163,14 +166,14 @@ def _complaint(said: str, text: str) -> str:
         number = int(found[1])
         place = lines[number - 1].strip() if 0 < number <= len(lines) else ""
         shown.append(f"line {number}: {found[2]}: {place}")
-    return "ptxas refused the PTX text: " + "; ".join(shown)
+    return "ptxas rejected the PTX text: " + "; ".join(shown)
 
 
-def _resources(said: str, text: str) -> tuple[KernelResources, ...]:
+def _resources(report: str, text: str) -> tuple[KernelResources, ...]:
     rows: dict[str, KernelResources] = {}
     name, architecture = "", ""
     stack = (0, 0, 0)
-    for line in said.splitlines():
+    for line in report.splitlines():
         if entry := _ENTRY.search(line):
             name, architecture = entry[1], entry[2]
         elif sizes := _STACK.search(line):

@@ -304,7 +304,7 @@ DIRECTIVES = table(
         ),
         "inside-registers": (
             "memory of a step belongs to a loop, not to unrolled instances or vector lanes",
-            "i is unrolled or vectorized: its steps cannot have memory of their own",
+            "i is unrolled or vectorized: its iterations cannot have separate memory",
             "give memory to a loop outside of unrolled and vector axes",
         ),
         "computed-once": (

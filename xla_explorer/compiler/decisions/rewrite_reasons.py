@@ -216,7 +216,7 @@ GUARDS = table(
         ),
         "reducers-differ": (
             "the two reduce by different operations",
-            "%a and %b combine differently",
+            "%a and %b have different reducers",
             _KEEP,
         ),
         "starts-differ": (

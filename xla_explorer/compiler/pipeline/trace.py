@@ -1,4 +1,7 @@
-"""The trace of a pipeline run: as data, a step per pass that ran, with snapshots around it."""
+"""The trace of a pipeline run: one `PassStep` for each pass that ran, with snapshots around it.
+
+`PassPipeline.run` fills the trace. Pages and tables read it; `to_frame` has the columns of users.
+"""
 
 from __future__ import annotations
 
@@ -27,18 +30,18 @@ if TYPE_CHECKING:
 
 
 class UnknownStepError(XlaExplorerError, IndexError, KeyError):
-    """A step that did not run."""
+    """The trace has no step of the given index or name."""
 
 
 class PassStep:
     """One run of one pass.
 
-    index: its place in `PassTrace.steps`. path: names of the enclosing pipelines; a fixed point
-    appends `#n` in its n-th iteration (from 2). seconds: wall time of the pass alone. before,
-    after: snapshots (None with the journal off). span: id of its span in the journal, or -1.
-    hlo_pass: the pass itself.
-    instructions_before, instructions_after, rewrites: counts. actions: number of rewrites and
-    positive decisions. error: text of the exception that it raised.
+    index: the index in `PassTrace.steps`, from 0; `number` is one more. path: names of the
+    enclosing pipelines; a fixed point appends `#n` in its n-th iteration (from 2). seconds: wall
+    time of the pass alone. before, after: snapshots (None with the journal off). span: id of its
+    span in the journal, or -1. hlo_pass: the pass itself. instructions_before, instructions_after,
+    rewrites: counts. actions: number of rewrites and positive decisions. error: text of the
+    exception that the pass raised.
     """
 
     __slots__ = (
@@ -110,7 +113,8 @@ class PassTrace:
     journal: the events.
     initial: snapshot before the first pass. error: the exception of a failed pass, else None.
     pipeline: the pipeline that ran. control, target: the arguments of the passes.
-    repeated_decisions: decisions with checklists by step index, for steps that were run again.
+    repeated_decisions: by step index, the decisions of passes that were run again to record
+    checklists.
     """
 
     __slots__ = (
@@ -147,7 +151,7 @@ class PassTrace:
         self.repeated_decisions: dict[int, list[Decision]] = {}
 
     def without_steps(self) -> PassTrace:
-        """Return a trace of the result alone, from which a backend generates its code again."""
+        """Return a trace without steps, from whose result a backend can generate code again."""
         level = "off" if self.journal is None else self.journal.level.name.lower()
         return PassTrace(
             self.module, self.pipeline, Journal(level), self.initial, self.control, self.target
@@ -168,8 +172,8 @@ class PassTrace:
         UnknownStepError (an IndexError) lists the valid indices.
         """
         if isinstance(index, str):
-            hint = f"trace.step({index!r}).index is the number"
-            raise UnknownStepError(f"expected the number of a step, got the name {index!r}", hint)
+            hint = f"trace.step({index!r}).index is its index"
+            raise UnknownStepError(f"expected the index of a step, got the name {index!r}", hint)
         if not -len(self.steps) <= index < len(self.steps):
             hint = (
                 f"steps are 0 to {len(self.steps) - 1}, or -1 for the last"
@@ -197,9 +201,9 @@ class PassTrace:
         return snapshot_difference(*self._snapshots(index))
 
     def text_diff(self, index: int, context_lines: int = 3) -> str:
-        """Return a unified diff of the module's text around step `index`.
+        """Return a unified diff of the module's text before and after step `index`.
 
-        Empty without a change.
+        It is empty if the step changed nothing.
         """
         step = self.step_at(index)
         old, new = [
@@ -219,11 +223,11 @@ class PassTrace:
         )
 
     def numbered(self, number: int | None) -> PassStep | None:
-        """Return the step of pass `number` (from 1); None for None and 0, the module as written."""
+        """Return the step with a number, from 1; None for 0 (the module as written) and None."""
         return self.steps[number - 1] if number else None
 
     def name_of(self, number: int | None) -> str:
-        """Return the name of pass `number`; empty for 0 (the module as written) and None."""
+        """Return the name of a pass by its number; empty for 0 (the module as written) and None."""
         return step.name if (step := self.numbered(number)) is not None else ""
 
     def step(self, name: str, occurrence: int = 0) -> PassStep:
@@ -235,7 +239,11 @@ class PassTrace:
         if not -len(found) <= occurrence < len(found):
             ran = list(dict.fromkeys([s.name for s in self.steps]))
             near = [] if found else nearest(name, ran, 3)
-            hint = f"near: {', '.join(near)}" if near else f"ran: {', '.join(ran) or 'nothing'}"
+            hint = (
+                f"near: {', '.join(near)}"
+                if near
+                else f"passes that ran: {', '.join(ran) or 'none'}"
+            )
             times = "once" if len(found) == 1 else f"{len(found)} times" if found else "not at all"
             raise UnknownStepError(f"pass {name!r} ran {times}", hint)
         return found[occurrence]

@@ -1,4 +1,8 @@
-"""Arrays that a function captured: constants of the program instead of arguments."""
+"""Find large constants of a program: arrays that a traced function closed over.
+
+A jitted function that uses an array of an enclosing scope has this array as a constant of each
+program, instead of an argument.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +14,13 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
 LEAST_BYTES: Final = 1 << 20
-_NAMED: Final = 3
+_NAMED: Final = 3  # constants that the sentence names
 
 
 class CapturedConstant(NamedTuple):
-    """A large constant of a program as it was given.
+    """A large constant of a program before its first pass.
 
-    line: of the user's source, empty if unknown.
+    line: the line of the user's source; empty if unknown.
     """
 
     name: str
@@ -38,9 +42,9 @@ def large_constants(module: HloModule, least_bytes: int = LEAST_BYTES) -> list[H
 def captured_constants(
     session: Compilation, least_bytes: int = LEAST_BYTES
 ) -> list[CapturedConstant]:
-    """Return the large constants of a session's source, the largest first.
+    """Return the large constants of a session's program before passes, the largest first.
 
-    A constant without a source line has that of its first reader.
+    If a constant has no source line, the line of its first user is returned.
     """
     found = []
     for i in large_constants(session.source, least_bytes):
@@ -54,7 +58,7 @@ def captured_constants(
 
 
 def captured_sentence(found: list[CapturedConstant]) -> str:
-    """Return the captured constants and a remedy in a sentence; empty if there are none."""
+    """Return a sentence with the captured constants and a remedy; empty if there are none."""
     if not found:
         return ""
     named = [
@@ -63,6 +67,7 @@ def captured_sentence(found: list[CapturedConstant]) -> str:
     more = f", {len(found) - _NAMED} more" if len(found) > _NAMED else ""
     size = byte_count(sum(one.bytes for one in found))
     return (
-        f"the program holds {size} in {number_of(len(found), 'captured constant')} ({'; '.join(named)}{more}): an array that a function "
-        "captures is compiled into each of its programs; pass it as an argument"
+        f"the program holds {size} in {number_of(len(found), 'captured constant')} "
+        f"({'; '.join(named)}{more}): an array that a function captures is compiled into the "
+        "program; pass it as an argument"
     )

@@ -1,6 +1,8 @@
-"""A trace or a session as an `ExplorerSource`.
+"""The data that a page or widget shows of a trace or a session.
 
-Texts and pictures of steps are made at their first use.
+`TraceSource` needs only the recorded passes; `SessionSource` adds the code and times of the
+compiled program. Texts and pictures of steps are made at their first use. A new answer of a page is
+a method of `View`.
 """
 
 from __future__ import annotations
@@ -34,13 +36,17 @@ from xla_explorer.hlo.module import ModuleSnapshot
 if TYPE_CHECKING:
     from xla_explorer.explorer.xla.replay.replaying import ReplayedRules
 
+# By whether XLA changed the instruction too; None for an instruction that an earlier rule made.
 _BESIDE_XLA = {
     True: "our rule on XLA's module; XLA rewrote this instruction too",
     False: "our rule on XLA's module; XLA did not change this instruction",
     None: "our rule on XLA's module, on the result of another of our rules",
 }
 MOST_CHECKLISTS = 300
-"""Decisions of a compile up to which each has the policy's checklist; `why_not` always has it."""
+"""Number of decisions up to which each is stored with the policy's checklist.
+
+`why_not` returns the checklist in any case.
+"""
 
 
 class TraceSource:
@@ -51,11 +57,11 @@ class TraceSource:
 
     @property
     def session(self) -> Compilation | None:
-        """The compile: a trace has none."""
+        """The session; None for a trace."""
         return None
 
     def view(self, *, live: bool = True) -> View:
-        """Return the questions about it."""
+        """Return the view that answers the requests of a page or widget."""
         return View(self, live=live)
 
     @property
@@ -64,7 +70,7 @@ class TraceSource:
         return self.passes.module.name
 
     def summary(self) -> Mapping[str, str | float | int]:
-        """Return numbers of passes and instructions, and the compile time."""
+        """Return the numbers of passes and instructions, and the compile time."""
         passes = self.passes
         return {
             "passes": passes.last,
@@ -76,12 +82,12 @@ class TraceSource:
 
     @kept
     def steps(self) -> Sequence[StepRow]:
-        """Return the passes, after the module as written."""
+        """Return a row for the module as written, then one for each pass."""
         applied = {
             step: len([e for e in events if e.acted]) for step, events in self._rule_events.items()
         }
-        # Indexes that every step needs are made here, so that the first step is shown as fast as
-        # the next.
+        # Build the indexes that all steps share, so that the first step is shown as fast as the
+        # others.
         rule_book()
         self.passes.warm()
         return [
@@ -129,12 +135,14 @@ class TraceSource:
         return rows
 
     def rewrite(self, step: int, number: int) -> RewriteStep:
-        """Repeat one rewrite of a pass alone. ValueError if there is none of that number."""
+        """Repeat the rewrite with a number, from 0, in a pass; ValueError if there is none."""
         if not 0 < step <= self.passes.last:
             raise ValueError(f"the compile has no pass {step}")
         events = [e for e in self.passes[step].events if e.is_rewrite]
         if not 0 <= number < len(events):
-            raise ValueError(f"step {step} has {len(events)} rewrites, not a number {number}")
+            raise ValueError(
+                f"step {step} has {len(events)} rewrites, so rewrite {number} does not exist"
+            )
         with collector_paused():
             return self._replay.step(self.passes[step], events[number])
 
@@ -188,7 +196,7 @@ class SessionSource(TraceSource):
 
     @property
     def session(self) -> Compilation:
-        """The compile."""
+        """The session."""
         return self._session
 
     @property
@@ -198,7 +206,7 @@ class SessionSource(TraceSource):
         return f"{name} · compiled by XLA" if is_of_xla(self.session) else name
 
     def summary(self) -> Mapping[str, str | float | int]:
-        """Return the trace's numbers with the backend, kernels, times and device."""
+        """Return the summary of the trace with the backend, kernels, bytes and measured times."""
         session = self.session
         found: dict[str, str | float | int] = {
             "backend": session.backend,
@@ -223,7 +231,11 @@ class SessionSource(TraceSource):
         return found
 
     def rewrites(self, step: int) -> Sequence[RewriteRow]:
-        """Return the rules that a pass applied; for XLA's simplifier, ours on the same module."""
+        """Return the rules that a pass applied or refused.
+
+        XLA does not record rules. For its simplifier the rules of this compiler are applied to the
+        same module, and each row says whether XLA changed the instruction too.
+        """
         if not is_of_xla(self.session):
             return super().rewrites(step)
         with collector_paused():
@@ -234,14 +246,17 @@ class SessionSource(TraceSource):
                 (row, _BESIDE_XLA[ours.also.get(row.subject_name.lstrip("%"))])
                 for row in TraceSource(ours.passes).rewrites(1)
             ]
-            # Ids of instructions that our rules made mean others in XLA's module.
+            # The new instructions of the rules have no ids in XLA's module, so `produced` is empty.
             return [
                 row._replace(produced=(), sentence=f"{row.sentence} ({words})")
                 for row, words in noted
             ]
 
     def rewrite(self, step: int, number: int) -> RewriteStep:
-        """Repeat one rewrite; of real XLA, one of our rules on the module of its simplifier."""
+        """Repeat one rewrite of a pass.
+
+        For real XLA it is a rewrite by the rules of this compiler on the same module.
+        """
         if not is_of_xla(self.session):
             return super().rewrite(step, number)
         if (ours := self._rules_replayed(step) if 0 < step <= self.passes.last else None) is None:
@@ -251,7 +266,11 @@ class SessionSource(TraceSource):
         return TraceSource(ours.passes).rewrite(1, number)
 
     def decisions(self, step: int | None = None) -> Sequence[Decision]:
-        """Return the decisions of a step, or of all, with notes of the program compared with it."""
+        """Return the decisions of a step, or of all.
+
+        If the session is compared with another program, each fusion decision has a fact that says
+        what this program does with the pair.
+        """
         beside, rows = (
             self.session.beside,
             [
@@ -276,7 +295,7 @@ class SessionSource(TraceSource):
 
     @cached_property
     def _replayed(self) -> list[Decision]:
-        """XLA's decisions, replayed by its policies."""
+        """XLA's decisions, repeated with models of its policies."""
         if not is_of_xla(self.session):
             return []
         with collector_paused():
@@ -309,7 +328,7 @@ class SessionSource(TraceSource):
         return code_panes(self.session)
 
     def panes(self) -> Sequence[CodePane]:
-        """Return the code panes; those that take another compile are marked as costly."""
+        """Return the code panes; a pane that needs another compile is marked as costly."""
         return [pane._replace(costly=costly(self.session, pane)) for pane in self._panes]
 
     def timings(self) -> Sequence[TimingRow]:
@@ -318,10 +337,8 @@ class SessionSource(TraceSource):
         if frame is None or is_emulated(self.session):
             return []
         run, kernels = [float(part["median_us"].sum()) for part in (frame.whole, frame.kernels)]
-        rows, total = (
-            [],
-            max(run, kernels) or 1.0,
-        )  # kernels that overlap take longer than their run
+        # Kernels that overlap can take longer in sum than the whole run.
+        rows, total = [], max(run, kernels) or 1.0
         for row in frame.to_dict("records"):
             whole = row["kernel"] == WHOLE_PROGRAM
             slow = str(row["runs_on"]).startswith("evaluator") or row["runs_on"] == "interpreter"

@@ -1,4 +1,8 @@
-"""Trees of operations by name: the parser's result, before conversion."""
+"""Syntax tree of a StableHLO module: what the parser returns and `conversion` reads.
+
+Values are still names. In all classes `at` is the offset in the text, for error messages, and
+`location` is the offset of the `loc(...)` for `Locations`.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,11 @@ from xla_explorer.frontends.stablehlo.attributes import Dictionary
 from xla_explorer.frontends.stablehlo.types import MlirType
 
 CONSTANTS = {"arith.constant": "stablehlo.constant", "sdy.constant": "stablehlo.constant"}
-"""Operations of other dialects that are StableHLO's constant by another name."""
+"""Constant operations of other dialects, which are read as `stablehlo.constant`."""
 
 
 class Use(NamedTuple):
-    """An operand: name and result number of its definition, and its offset."""
+    """An operand `%name#number`: a result of the operation that defines `%name`."""
 
     name: str
     number: int
@@ -20,7 +24,7 @@ class Use(NamedTuple):
 
 
 class Argument(NamedTuple):
-    """A parameter of a function or region. location: an offset for `Locations`."""
+    """An argument of a function or of a region's block."""
 
     name: str
     type: MlirType
@@ -30,7 +34,7 @@ class Argument(NamedTuple):
 
 
 class Region:
-    """One block of arguments and operations; the last operation returns."""
+    """A region with one block: arguments, and operations that end with a terminator."""
 
     __slots__ = ("arguments", "at", "operations")
 
@@ -39,11 +43,11 @@ class Region:
 
 
 class Operation:
-    """One operation of the tree.
+    """One operation.
 
-    name: with its dialect. results: (name, number of values). words: bare words of a custom form.
-    types: of the results, once read. operand_types: as written, None if the form omits them. at:
-    offset of the name. location: an offset for `Locations`.
+    name: with the dialect, such as `stablehlo.add`. results: (name, number of values). words:
+    keywords and numbers of a custom assembly format. types: of the results. operand_types: as
+    written, None if the assembly format omits them.
     """
 
     __slots__ = (

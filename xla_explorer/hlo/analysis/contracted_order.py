@@ -1,9 +1,10 @@
 """A topological order over groups of instructions, maintained while groups are joined.
 
-Two groups may become one kernel if no path leads from the earlier to the later through a third
-group. Only groups between both in a valid order can be on such a path. After a join, groups that
-depend on the earlier one move after the later one. Source: Pearce and Kelly, A dynamic topological
-sort algorithm for directed acyclic graphs, JEA 11, 2007, with contractions instead of new edges.
+Fusion joins two groups into one kernel. This is legal if no path leads from the earlier to the
+later group through a third one. Such a path can only contain groups that are between the two in the
+order. After a join, groups that depend on the earlier one are moved behind the later one. Source:
+Pearce and Kelly, A dynamic topological sort algorithm for directed acyclic graphs, ACM JEA 11,
+2006, with contractions instead of new edges.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 
-_SEARCH_LIMIT = 1000
+_SEARCH_LIMIT = 1000  # groups visited, beyond which the join is refused
 
 
 class ContractedOrder:
-    """The order. place: the initial position of each instruction."""
+    """A topological order of groups. place: the initial position of each instruction."""
 
     def __init__(self, computation: HloComputation) -> None:
         order = computation.post_order()
@@ -42,8 +43,8 @@ class ContractedOrder:
         first, second = self._nodes_in_order(a, b)
         begin, end = self._position[first], self._position[second]
         between = self._sequence[begin + 1 : end]
-        # The earlier group's number stays, empty, at the front, so that positions outside do not
-        # change.
+        # The number of the earlier group stays at the front as an empty group. So the positions of
+        # groups outside of this range do not change.
         order = [
             first,
             *[n for n in between if n not in dependents],
@@ -68,9 +69,9 @@ class ContractedOrder:
         return (x, y) if self._position[x] < self._position[y] else (y, x)
 
     def _dependents_between(self, a: HloInstruction, b: HloInstruction) -> set[int] | Reason:
-        """Return the groups in between that depend on the earlier one.
+        """Return the groups between the two that depend on the earlier one.
 
-        A refusal if the later one depends on one of them.
+        A refusal if the later one depends on any of these groups.
         """
         first, second = self._nodes_in_order(a, b)
         end = self._position[second]
@@ -83,13 +84,16 @@ class ContractedOrder:
                     there = self._node[user]
                     if there == second and node != first:
                         message = (
-                            f"one of %{a.name} and %{b.name} needs the other through %{member.name}"
+                            f"a path between %{a.name} and %{b.name} leads through %{member.name}"
                         )
                         return refuse("would-create-cycle", message, through=member.name)
                     if there != node and there not in found and self._position[there] < end:
                         found.add(there)
                         stack.append(there)
             if len(found) > _SEARCH_LIMIT:
-                message = f"the search for a way from one of %{a.name} and %{b.name} to the other was given up"
+                message = (
+                    f"more than {_SEARCH_LIMIT} groups depend on the first of %{a.name} and %{b.name}: "
+                    "the search for a cycle was stopped"
+                )
                 return refuse("would-create-cycle", message, searched=len(found))
         return found

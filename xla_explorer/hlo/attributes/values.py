@@ -1,4 +1,7 @@
-"""Decoded values of structured attributes: windows, dimension labels, paddings, slices, groups."""
+"""Values of structured HLO attributes: windows, dimension labels, paddings, slices, groups.
+
+`codecs.py` beside this file reads and writes their text; a new attribute needs both.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ class WindowDimension(NamedTuple):
 
 
 class Window(NamedTuple):
-    """`window={size=3x3 stride=...}`: one WindowDimension a dimension."""
+    """`window={size=3x3 stride=...}`: one WindowDimension per dimension."""
 
     dimensions: tuple[WindowDimension, ...]
 
@@ -36,7 +39,7 @@ class Window(NamedTuple):
 class ConvolutionDimensionNumbers(NamedTuple):
     """`dim_labels=b01f_01io->b01f`.
 
-    Spatial tuples give, for spatial number k, the dimension that holds it.
+    Entry k of a spatial tuple is the array dimension with the label k. text: as written in HLO.
     """
 
     input_batch: int
@@ -62,7 +65,7 @@ class PaddingDimension(NamedTuple):
 class OperandAlias(NamedTuple):
     """One entry of `output_to_operand_aliasing={{output index}: (operand, {operand index})}`.
 
-    The indices are indices into tuples.
+    Both indices are shape indices: paths into nested tuples, empty for an array.
     """
 
     output_index: tuple[int, ...]
@@ -79,7 +82,7 @@ class SliceDimension(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Number of elements taken: ceil((limit - start) / stride), never negative."""
+        """Number of elements of the slice: ceil((limit - start) / stride), at least 0."""
         return max(0, -((self.start - self.limit) // self.stride))
 
 

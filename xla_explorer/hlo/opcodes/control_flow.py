@@ -1,4 +1,4 @@
-"""Rows of the control flow family: calls, loops, branches, fusions, asynchronous wrappers.
+"""Opcode table, control flow: calls, loops, branches, fusions, asynchronous wrappers.
 
 Source: StableHLO while, if, case; xla/service/shape_inference.cc; xla/service/hlo_verifier.cc;
 hlo_parser.cc attribute tables.

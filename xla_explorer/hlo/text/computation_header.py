@@ -1,4 +1,6 @@
-"""Reads the first line of a computation: `ENTRY %main (p: f32[2]) -> f32[2] {`.
+"""Parse the header of a computation: `ENTRY %main (p: f32[2]) -> f32[2] {`.
+
+A regular expression parses what XLA prints; the tokens parse all other headers and report errors.
 
 Source: hlo_parser.cc ParseComputation, ParseParamListToShape.
 """
@@ -15,7 +17,7 @@ from xla_explorer.hlo.text.lexical import KEYWORDS, NAME_PATTERN, RESERVED
 from xla_explorer.hlo.text.shape_text import shape_of
 from xla_explorer.hlo.text.tokens import IDENT, NAME, TYPE, Tokens
 
-# As XLA prints it, on one line and without layouts in the signature; parameters that are arrays.
+# A header as XLA prints it: one line, array parameters, no layouts in the signature.
 _ARRAY_TYPES = "|".join(
     sorted(
         [name for name, one in PRIMITIVE_TYPES.items() if one.is_array_type], key=len, reverse=True
@@ -30,9 +32,10 @@ _ORDINARY = re.compile(
 
 
 class ComputationHeader(NamedTuple):
-    """result: the declared shape, None without a signature.
+    """A parsed header.
 
-    end: offset after the opening brace.
+    result: the declared shape, None without a signature. name_at, result_at, start, end: offsets in
+    the text; end is behind the opening brace.
     """
 
     is_entry: bool
@@ -45,7 +48,7 @@ class ComputationHeader(NamedTuple):
 
 
 def _parse_parameters(tokens: Tokens) -> None:
-    """Parse `(p: f32[2], q: s32[])`; names may lack their colons, as XLA reads them."""
+    """Parse `(p: f32[2], q: s32[])`; the colons are optional, as in XLA's parser."""
     tokens.advance()
     if tokens.kind != ")":
         while True:
@@ -67,7 +70,7 @@ def _parse_parameters(tokens: Tokens) -> None:
 def read_computation_header(text: str, start: int) -> ComputationHeader:
     """Return the header at `start`; TextError if there is none.
 
-    The parameter list is dropped, because the body repeats it.
+    The parameter list is not returned, because the instructions of the body repeat it.
     """
     ordinary = _ORDINARY.match(text, start)
     if ordinary is not None and ordinary.group(2) not in RESERVED:
@@ -75,7 +78,7 @@ def read_computation_header(text: str, start: int) -> ComputationHeader:
         try:
             declared = parse_shape(result_text) if result_text else None
         except ShapeError:
-            declared = None  # read again below, which finds the place
+            declared = None  # parsed again below, to report the offset of the error
         if declared is not None or not result_text:
             return ComputationHeader(
                 is_entry is not None,

@@ -1,4 +1,4 @@
-"""Final steps of parsing: unique names, the attributes of the header, the schedule."""
+"""The last steps of parsing a module: unique names, the header's attributes, the schedule."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _NOT_SCHEDULED = frozenset({"fusion"})
 
 
 def make_computations_unique(module: HloModule) -> None:
-    """Make the names of computations unique: `add` is number 0, like `add.0`.
+    """Make the names of computations unique; `add` and `add.0` count as the same name.
 
-    The function runs when nothing in the text refers to computations by name any more.
+    Call it after all references to computations in the text are resolved.
     """
     name_wrapped(module)
     computations = module.computations
@@ -73,7 +73,10 @@ def _check_outputs(module: HloModule, aliases: str, item: AttributeText) -> None
         for step in alias.output_index:
             if not shape.is_tuple or not 0 <= step < len(shape.tuple_shapes):
                 index = ",".join(map(str, alias.output_index))
-                message = f"input_output_alias names output {{{index}}}, which {module.entry.root.shape.text_without_layout} does not have"
+                message = (
+                    f"input_output_alias names output {{{index}}}, which "
+                    f"{module.entry.root.shape.text_without_layout} does not have"
+                )
                 raise TextError(
                     message,
                     item.value_at,

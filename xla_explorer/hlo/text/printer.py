@@ -1,4 +1,7 @@
-"""Module to HLO text that XLA's own parser reads.
+"""Print a module as HLO text that XLA's parser accepts.
+
+Attributes are printed by their codecs; an opcode with an attribute that XLA always prints needs a
+row of `_ALWAYS`.
 
 Source: hlo_module.cc Print, hlo_computation.cc Print, hlo_instruction.cc PrintWithCanonicalNameMap.
 """
@@ -28,8 +31,8 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.literal import Literal
     from xla_explorer.hlo.module import HloModule
 
-# Printed even when the value is the default: XLA's parser requires them, or its printer writes them
-# always.
+# Attributes that are printed even if they have the default value: XLA's parser requires them, or
+# XLA's printer always prints them.
 _ALWAYS = {
     "triangular-solve": ("transpose_a",),
     "broadcast": ("dimensions",),
@@ -51,22 +54,20 @@ _COLLECTIVES = {
     "ragged-all-to-all", "collective-permute", "collective-permute-start",
 }  # fmt: skip
 
-_CALLS = frozenset(
-    ("reduce-scatter", "scan")
-)  # XLA writes `calls=` in front of their bodies, `to_apply=` in front of their names
+# XLA prints `calls=` before the body of the called computation, but `to_apply=` before its name.
+_CALLS = frozenset(("reduce-scatter", "scan"))
 _Key = TypeVar("_Key")
-_MOST_ESSENTIAL = 500_000  # integers of one constant in a fingerprint
+_MOST_ESSENTIAL = 500_000  # largest constant, in elements, whose integers are in a fingerprint
 
 
 class Printer:
-    """One print: options and the texts that repeat."""
+    """The state of one print: its options, and caches of texts that repeat."""
 
     def __init__(self, options: PrintOptions) -> None:
         self.options = options
         self.percent = "%" if options.percent else ""
-        self.numbers: dict[
-            HloInstruction, str
-        ] = {}  # canonical names of the computation that is being printed
+        # Canonical names of the instructions of the computation that is being printed.
+        self.numbers: dict[HloInstruction, str] = {}
         self.bodies: dict[HloComputation, str] = {}
         self.shapes: dict[Shape, str] = {}
         self.attributes: dict[tuple[OpcodeSpec, Attributes], tuple[str, str, str]] = {}
@@ -85,27 +86,25 @@ class Printer:
             return found
         if not options.own_names:
             return ""
-        if thing.name in KEYWORDS:  # as a bare word it would be something else
+        if thing.name in KEYWORDS:  # without the percent sign it would be parsed as the keyword
             return f"%{thing.name}"
         return self.percent + thing.name
 
     def reference(self, computation: HloComputation) -> str:
-        """Return the text by which an attribute calls a computation: its name, or its body."""
+        """Return a called computation as an attribute's value: its name, or its body."""
         if not self.options.nested_bodies:
             return self.name(computation)
         found = self.bodies.get(computation)
         if found is None:
             indent = "\n" + " " * self.options.indent
-            lines = [
-                "{",
-                *self.computation(computation, False, computation.post_order())[1:],
-            ]  # as XLA, even if there is a schedule
+            # XLA prints nested bodies in post-order, even if the module is scheduled.
+            lines = ["{", *self.computation(computation, False, computation.post_order())[1:]]
             found = self.bodies[computation] = indent + "\n".join(lines).replace("\n", indent)
         return found
 
-    # -- pieces ------------------------------------------------------------------------------------
+    # -- parts of an instruction -------------------------------------------------------------------
     def shape(self, shape: Shape) -> str:
-        """Return a shape by the options, with index comments in long tuples."""
+        """Return the text of a shape; the options decide on layouts and index comments."""
         found = self.shapes.get(shape)
         if found is None:
             found = self.shapes[shape] = shape_text(
@@ -181,10 +180,8 @@ class Printer:
             ):
                 return "{...}"
             if not self.options.large_constants and not literal.is_elided:
-                return write_literal(
-                    literal
-                )  # in XLA's spelling; if only the meaning matters, the original spelling is kept
-            # A placeholder is printed as one, because its values are unknown.
+                return write_literal(literal)  # the digits that XLA prints
+            # With large_constants the digits of the source are kept. `{...}` has no values.
             return "{...}" if literal.is_elided else str(literal.text)
         name = self.name
         if self.options.operand_shapes:
@@ -219,7 +216,7 @@ class Printer:
             f"{own}{called}{sharding}{control}{metadata}{backend}"
         )
 
-    # -- wholes ------------------------------------------------------------------------------------
+    # -- computations and modules ------------------------------------------------------------------
     def computation(
         self,
         computation: HloComputation,
@@ -262,7 +259,7 @@ class Printer:
             operands, spec = i.operands, i.opcode
             count = len(operands)
             if plain and 0 < count < 3 and not (i.control_predecessors or spec.asynchronous):
-                # The ordinary line, spelled out: this loop prints most of every module.
+                # The most frequent form of a line, inlined because printing spends its time here.
                 tail, backend = ends_of((spec, i.attributes, i.called)) or new_ends(i)
                 arguments = (
                     f"{percent}{operands[0].name}"
@@ -311,7 +308,7 @@ class Printer:
 
     def header(self, module: HloModule) -> str:
         """Return the header line: attributes, shapes of the entry's parameters and result."""
-        mark = "%" if module.name in RESERVED else ""  # as a bare word it would be something else
+        mark = "%" if module.name in RESERVED else ""  # else it would be parsed as the keyword
         parts = [f"HloModule {mark + module.name if self.options.own_names else ''}"]
         if module.is_scheduled:
             parts.append("is_scheduled=true")
@@ -414,7 +411,7 @@ def computations_in_order(module: HloModule) -> list[HloComputation]:
     Uncalled computations, such as the entry, come in the order of the module.
     """
     callees = {
-        # XLA keeps the body of a loop before its condition.
+        # XLA orders the body of a `while` before its condition.
         computation: dict.fromkeys(
             [
                 c
@@ -429,7 +426,7 @@ def computations_in_order(module: HloModule) -> list[HloComputation]:
 
 
 def callees_first(callees: Mapping[_Key, Iterable[_Key]], entry: _Key) -> list[_Key]:
-    """Return keys of computations with callees before callers; uncalled ones in the order given."""
+    """Return keys of computations, callees before callers, uncalled ones in the order given."""
     order: list[_Key] = []
     done: set[_Key] = set()
     called = {c for found in callees.values() for c in found}
@@ -462,7 +459,7 @@ def module_text(module: HloModule, options: PrintOptions | None = None) -> str:
 def module_text_with_lines(
     module: HloModule, options: PrintOptions | None = None
 ) -> tuple[str, dict[int, int]]:
-    """Return the text, and the instruction id of each line (counted from 1)."""
+    """Return the text, and {line, counted from 1: instruction id}."""
     with collector_paused():
         lines, starts = Printer(options or PrintOptions.default).module(module)
         owner = {

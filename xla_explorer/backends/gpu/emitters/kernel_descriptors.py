@@ -1,4 +1,8 @@
-"""Records of kernels before and after printing, and of scratch memory between them."""
+"""Descriptors of GPU kernels before and after their LLVM IR is emitted, and scratch arrays.
+
+An emitter returns an `OperationDescriptor` with a `KernelDescriptor` for each kernel. A `GpuKernel`
+holds the emitted IR. `ScratchArrays` lays out memory that the kernels of one operation share.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +25,12 @@ ALIGNMENT = 256  # bytes between arrays in scratch memory
 
 
 class KernelDescriptor(NamedTuple):
-    """A kernel before its code is printed.
+    """A kernel before its LLVM IR is emitted.
 
-    shared_bytes: static shared memory of a block. dynamic_shared_bytes: requested by the launch.
-    suffix: of the kernel's name. tensor_maps: one parameter each, after the pointers.
-    many_registers: threads may use the registers of a single resident block, against the
-    assembler's preference for more blocks.
+    shared_bytes: static shared memory of a block. dynamic_shared_bytes: shared memory that the
+    launch requests. suffix: appended to the kernel's name. tensor_maps: one parameter each, after
+    the pointers. many_registers: let ptxas use all registers for a single resident block; by
+    default it limits them to keep more blocks resident.
     """
 
     context: KernelContext
@@ -39,13 +43,14 @@ class KernelDescriptor(NamedTuple):
 
 
 class GpuKernel(NamedTuple):
-    """A printed kernel.
+    """A kernel with its LLVM IR.
 
-    launch to many_registers: see `KernelDescriptor`. emitter: its name. scratch: the last pointer
-    is scratch memory. inside: kernels that it calls (see `function_in_a_block`).
+    The fields from launch to many_registers are those of `KernelDescriptor`. emitter: the name of
+    the emitter. scratch: True if the last pointer is scratch memory. inside: kernels that this one
+    calls as functions (see `function_in_a_block`).
 
-    `KernelModule.add` sets the name of the PTX entry, the id of the first instruction that the
-    kernel was written for, and may_overlap: some arguments may alias, so that parameters are not
+    `KernelModule.add` sets the last three fields. name: the PTX entry. instruction: the id of the
+    first instruction with this kernel. may_overlap: arguments may alias, so parameters are not
     `noalias`.
     """
 
@@ -65,11 +70,11 @@ class GpuKernel(NamedTuple):
 
 
 class OperationDescriptor(NamedTuple):
-    """The kernels of an operation before their code is printed.
+    """The kernels of an operation before their LLVM IR is emitted.
 
-    emitter: its name. scratch_bytes: shared by the kernels; if not zero, it is the last pointer of
-    each. estimated_us: device time, if the emitter has an estimate. nest: the schedule of a kernel
-    from a loop nest.
+    emitter: the name of the emitter. scratch_bytes: size of the scratch memory that all kernels
+    share; if it is not zero, the last pointer of each kernel is this memory. estimated_us: device
+    time, if the emitter has an estimate. nest: the schedule, if the kernel comes from a loop nest.
     """
 
     kernels: tuple[KernelDescriptor, ...]
@@ -82,14 +87,14 @@ class OperationDescriptor(NamedTuple):
 def fresh_context(
     i: HloInstruction, slots: tuple[int, ...], target: Target = NVPTX
 ) -> KernelContext:
-    """Return the context of a further kernel of an instruction."""
+    """Return the context of another kernel of an instruction."""
     context = KernelContext(target, i, slots)
     context.writer.origin = context.roots[0].id
     return context
 
 
 def scratch_pointer(slots: tuple[int, ...]) -> str:
-    """Return the scratch memory parameter, after those of operands and results."""
+    """Return the parameter of the scratch memory, which follows those of operands and results."""
     return f"%a{max(slots) + 1}"
 
 

@@ -1,4 +1,7 @@
-"""Address spaces: flat bytes, each with a shadow byte for its state (mapped, written)."""
+"""Address spaces of the GPU emulator: bytes, each with a shadow byte (unmapped, mapped, written).
+
+Instructions check the shadow to find accesses out of bounds and reads of uninitialised memory.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +12,20 @@ import numpy as np
 
 from xla_explorer.backends.gpu.emulator.scalar_types import Array, DType
 
+# Generic addresses: global memory begins at GLOBAL_BASE; the other windows have WINDOW bytes each.
 GLOBAL_BASE = 1 << 32
 SHARED_WINDOW, LOCAL_WINDOW, PARAMETER_WINDOW, WINDOW = 1 << 24, 1 << 26, 1 << 27, 1 << 24
 UNMAPPED, MAPPED, WRITTEN = 0, 1, 2
-_GUARD, _ALIGNMENT = 512, 256
-# The shadow of an access whose bytes are all written, by its width.
+_GUARD, _ALIGNMENT = 512, 256  # unmapped bytes after each buffer; alignment of buffers
+# The shadow word of an access whose bytes are all written, by the access's bytes.
 ALL_WRITTEN = {1: 0x02, 2: 0x0202, 4: 0x02020202, 8: 0x0202020202020202}
 
 
 class AddressSpace:
-    """A space. octets: the bytes. shadow: UNMAPPED, MAPPED (uninitialised) or WRITTEN for each."""
+    """One address space.
+
+    octets: the bytes. shadow: UNMAPPED, MAPPED (uninitialised) or WRITTEN, for each byte.
+    """
 
     def __init__(self, size: int, state: int = UNMAPPED) -> None:
         size = -(-max(size, 1) // 16) * 16
@@ -27,21 +34,21 @@ class AddressSpace:
         self._views: dict[Any, Array] = {}
 
     def view(self, dtype: DType) -> Array:
-        """Return all bytes as a type."""
+        """Return the bytes as an array of another type, without a copy."""
         found = self._views.get(dtype)
         if found is None:
             found = self._views[dtype] = self.octets.view(dtype)
         return found
 
     def shadow_view(self, width: int) -> Array:
-        """Return the shadow in units of `width` bytes."""
+        """Return the shadow as an array of words of `width` bytes, without a copy."""
         found = self._views.get(width)
         if found is None:
             found = self._views[width] = self.shadow.view(f"u{width}")
         return found
 
     def grow(self, size: int) -> None:
-        """Add unmapped bytes."""
+        """Grow the space to `size` bytes; the new ones are unmapped."""
         size = -(-size // 16) * 16
         for name in ("octets", "shadow"):
             larger = np.zeros(size, np.uint8)
@@ -90,7 +97,7 @@ class GlobalMemory:
         )
 
     def name(self, address: int, name: str) -> None:
-        """Set the name of a buffer for findings."""
+        """Set the name of a buffer, which error messages print."""
         offset = address - GLOBAL_BASE
         self._names[offset] = (name, self._names[offset][1])
 

@@ -128,7 +128,7 @@ class ConvolutionPlan:
     def _best(self) -> AlgorithmPerformance:
         """Return the fastest supported algorithm by the library's estimate.
 
-        It must fit the work space and have the requested accuracy.
+        It must fit the workspace and have the requested accuracy.
         """
         found, results = ctypes.c_int(), (AlgorithmPerformance * ALGORITHMS)()
         a, b, c = self._descriptors

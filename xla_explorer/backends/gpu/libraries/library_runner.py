@@ -1,6 +1,7 @@
-"""Library calls on a device, with handles, plans and work spaces created on first use.
+"""Run calls of cuBLAS, cuBLASLt, cuDNN, cuFFT and cuSOLVER; create handles and plans on first use.
 
-A work space belongs to a stream, because calls on different streams run concurrently.
+A workspace belongs to a stream, because calls on different streams run concurrently. A new kind of
+`LibraryCall` needs a branch of `LibraryRunner.run`.
 """
 
 from __future__ import annotations
@@ -44,7 +45,10 @@ _DESTROY = {"cublasLt": "cublasLtDestroy", "cublas": "cublasDestroy_v2", "cusolv
 
 
 class LibraryRunner:
-    """Library calls of one device. find: returns a library by name, or a refusal."""
+    """Runs the library calls of one device.
+
+    find: a function that returns a library by its name, or a refusal.
+    """
 
     def __init__(
         self, executor: DeviceExecutor, find: Callable[[str], SharedObject | Reason] = find_library
@@ -59,10 +63,10 @@ class LibraryRunner:
     def run(
         self, call: LibraryCall, operands: Sequence[int], result: int, stream: Any = None
     ) -> None:
-        """Queue a call; GpuExecutionError if the library is missing or fails.
+        """Enqueue a call on a stream; GpuExecutionError if the library is missing or fails.
 
-        operands: addresses of the instruction's operands. stream: of the executor, None for its
-        own.
+        operands: addresses of the instruction's operands. stream: a stream of the executor; None is
+        its main stream.
         """
         queue = self.executor.stream_address(stream)
         if isinstance(call, MatmulCall):
@@ -77,13 +81,13 @@ class LibraryRunner:
             self._triangular_solve(call, operands, result, queue, stream)
 
     def why_not(self, call: LibraryCall) -> Reason | None:
-        """Return the refusal of a call (see `LibraryCaller`).
+        """Return None if the library supports a call, else a refusal (see `LibraryCaller`).
 
-        Only convolutions are checked: their algorithms support some types, sizes and strides.
+        Only convolutions are checked, because cuDNN supports only some types, sizes and strides.
         """
         if not isinstance(call, ConvolutionCall):
             return None
-        # this makes the device's context current, to which the library's objects belong
+        # Make the context of the device current: the objects of the library belong to it.
         self.executor.synchronize()
         try:
             self._convolution_plan(call)
@@ -94,7 +98,7 @@ class LibraryRunner:
         return None
 
     def close(self) -> None:
-        """Destroy all handles, plans and work spaces."""
+        """Destroy all handles, plans and workspaces."""
         plans: list[MatmulPlan | FftPlan | ConvolutionPlan] = [
             *self._matmuls.values(), *self._ffts.values(), *self._convolutions.values(),
         ]  # fmt: skip
@@ -124,23 +128,24 @@ class LibraryRunner:
             self._handles[name] = found
         return found
 
-    def _place(self, stream: Any) -> int:
-        """Return the key of a stream's plans and work spaces.
+    def _stream_key(self, stream: Any) -> int:
+        """Return the key under which a stream's plans and workspaces are stored.
 
-        While the main stream records, another stream replaces it with the same key.
+        During the capture of a CUDA graph another stream replaces the main stream. Both have the
+        key 0, so that the graph uses the same workspaces.
         """
         return 0 if stream is None else self.executor.stream_address(stream)
 
     def _space(self, stream: Any, purpose: str, size: int) -> DeviceMemory:
-        """Return memory of a stream for a purpose, of at least a size.
+        """Return the workspace of a stream for a purpose, of at least `size` bytes.
 
-        Its address stays fixed, because recorded graphs contain it.
+        Its address stays fixed, because captured CUDA graphs contain it.
         """
         room = 1 << (max(size, 256) - 1).bit_length()
-        place = self._place(stream)
-        kept = self._spaces.get((place, purpose, room))
+        key = self._stream_key(stream)
+        kept = self._spaces.get((key, purpose, room))
         if kept is None:
-            kept = self._spaces[place, purpose, room] = self.executor.allocate_named(room, purpose)
+            kept = self._spaces[key, purpose, room] = self.executor.allocate_named(room, purpose)
         return kept
 
     def _matmul(
@@ -183,12 +188,12 @@ class LibraryRunner:
         return plan
 
     def _fft(self, call: FftCall, operand: int, result: int, queue: int, stream: Any) -> None:
-        # A plan has a single work area, so each stream has its own plans.
-        place = self._place(stream)
-        plan = self._ffts.get((call, place))
+        # A plan has a single workspace, so each stream has its own plans.
+        key = self._stream_key(stream)
+        plan = self._ffts.get((call, key))
         if plan is None:
-            plan = self._ffts[call, place] = FftPlan(self._library("cufft"), call)
-        if call.direction == "IRFFT":  # it may overwrite its operand
+            plan = self._ffts[call, key] = FftPlan(self._library("cufft"), call)
+        if call.direction == "IRFFT":  # cuFFT may overwrite the operand
             space = self._space(stream, "cuFFT", plan.operand_bytes)
             self.executor.copy_on_device(operand, space.address, plan.operand_bytes, stream)
             operand = space.address

@@ -120,9 +120,9 @@ for _letter in "SDCZ":  # f32, f64, c64, c128
         POINTER,
         INT,
     )
-    # handle, triangle, n, A, its leading dimension, elements of work space
+    # handle, triangle, n, A, its leading dimension, elements of workspace
     PROTOTYPES[f"cusolverDn{_letter}potrf_bufferSize"] = (POINTER, INT, INT, POINTER, INT, POINTER)
-    # handle, triangle, n, A, its leading dimension, work space, its elements, status on the device
+    # handle, triangle, n, A, its leading dimension, workspace, its elements, status on the device
     PROTOTYPES[f"cusolverDn{_letter}potrf"] = (
         POINTER,
         INT,

@@ -48,7 +48,7 @@ def solve_triangular(
 
 
 def cholesky_workspace(cusolver: SharedObject, handle: ctypes.c_void_p, call: CholeskyCall) -> int:
-    """Return the bytes of work space for one matrix."""
+    """Return the bytes of workspace for one matrix."""
     elements = ctypes.c_int()
     uplo = _UPPER if call.lower else _LOWER
     cusolver.call(

@@ -1,6 +1,6 @@
 """Loading of PTX: as a cubin by ptxas or nvJitLink, or as text that the driver compiles.
 
-The first way that works is taken. A driver older than the PTX version refuses the text; an older
+The first way that works is taken. A driver older than the PTX version rejects the text; an older
 ptxas lacks the architecture; a cubin of sm_90a runs on sm_90 devices alone. So each way is tried in
 turn, and the error lists all answers.
 """

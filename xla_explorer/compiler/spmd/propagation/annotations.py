@@ -1,6 +1,7 @@
-"""The shardings that a program states, in Shardy's frontend attributes or as HLO tiles.
+"""Read the sharding annotations of a program: Shardy's frontend attributes or HLO shardings.
 
-Source: xla/service/spmd/shardy/constants.h, sdy_round_trip/.
+`Annotations` converts both to `ValueSharding` over one mesh. A new custom call of Shardy's round
+trip needs a constant below. Source: xla/service/spmd/shardy/constants.h, sdy_round_trip/.
 """
 
 from __future__ import annotations
@@ -23,22 +24,23 @@ OUTPUT: Final = "xla.sdy.FuncResultSharding"
 CONSTRAINT: Final = "Sharding"
 BARRIER: Final = "xla.sdy.PropagationBarrier"
 GROUP: Final = "xla.sdy.ShardingGroup"
-INWARDS: Final = "xla.sdy.GlobalToLocalShape"
-OUTWARDS: Final = "xla.sdy.LocalToGlobalShape"
+INWARDS: Final = "xla.sdy.GlobalToLocalShape"  # entry of a manual computation
+OUTWARDS: Final = "xla.sdy.LocalToGlobalShape"  # exit of a manual computation
 _UNSPECIFIED = re.compile(r"unspecified_dims=\[([\d,\s]*)\]")
 
 
 def frontend(i: HloInstruction, key: str) -> str:
-    """Return a frontend attribute `xla.sdy.key` of an instruction, "" if it has none."""
+    """Return the frontend attribute `xla.sdy.<key>` of an instruction; empty if there is none."""
     text = i.attributes.get("frontend_attributes")
     return frontend_attribute_values(text).get(f"xla.sdy.{key}", "") if text else ""
 
 
 class Annotations:
-    """Reads the annotations of one module, all over one mesh.
+    """Reader of the sharding annotations of one module, over one mesh.
 
-    mesh: the mesh that the module states; without one, the smallest that explains its tiles.
-    numbers: the devices that the mesh numbers from 0 on, if the tiles name only some devices.
+    mesh: the first mesh that the module declares; without one, the smallest mesh that can express
+    all tiled shardings. numbers: the device ids of mesh positions 0, 1, ..., if the shardings name
+    other ids than these.
     """
 
     def __init__(self, module: HloModule) -> None:
@@ -49,7 +51,10 @@ class Annotations:
         self.meshes = stated
 
     def of_text(self, text: str, rank: int) -> list[ValueSharding | None]:
-        """Return the shardings in a text of Shardy's; None for those of another mesh."""
+        """Return the shardings in the text of a Shardy attribute; None for another mesh or rank.
+
+        rank: of the value, or -1 to accept any rank.
+        """
         return [
             ValueSharding.read(one, self.mesh)
             if self._same_mesh(one)
@@ -59,7 +64,7 @@ class Annotations:
         ]
 
     def of_instruction(self, i: HloInstruction, leaf: int, rank: int) -> ValueSharding | None:
-        """Return the sharding that an instruction states for an element of its result."""
+        """Return the annotated sharding of a result; leaf: its index in a tuple."""
         text = frontend(i, "sharding")
         if text:
             found = self.of_text(text, -1)
@@ -72,7 +77,7 @@ class Annotations:
         return self.of_tiles(part, rank, _open_dimensions(i))
 
     def kind_of(self, i: HloInstruction, leaf: int) -> str:
-        """Return "manual" if an instruction states that for an element of its result."""
+        """Return "manual" if a result is annotated `{manual}`, else an empty text."""
         stated = i.attributes.get("sharding")
         if not isinstance(stated, str) or "{manual}" not in stated:
             return ""
@@ -83,7 +88,7 @@ class Annotations:
     def of_tiles(
         self, sharding: Sharding, rank: int, opened: frozenset[int] = frozenset()
     ) -> ValueSharding | None:
-        """Return a tiled sharding as axes; None if the mesh cannot express it."""
+        """Return an HLO sharding as mesh axes; None if the mesh cannot express it."""
         if sharding.kind in ("unknown", "manual", "maximal"):
             return None
         try:
@@ -95,11 +100,11 @@ class Annotations:
         return ValueSharding(read.dimensions, closed, read.replicated, read.unreduced)
 
     def manual_axes(self, i: HloInstruction) -> frozenset[str]:
-        """Return the names of the manual axes of a region's border."""
+        """Return the manual axes of the call at the entry or exit of a manual computation."""
         return frozenset([part.name for part in read_axis_parts(frontend(i, "manual_axes"))])
 
     def _numbered(self, sharding: Sharding) -> Sharding:
-        """Return a sharding with the mesh's numbers of its devices. ValueError for others."""
+        """Return a sharding with mesh positions for device ids; ValueError for an unknown id."""
         if not self.numbers:
             return sharding
         return replace(
@@ -107,7 +112,7 @@ class Annotations:
         )
 
     def _mesh_of_tiles(self, module: HloModule) -> Mesh:
-        """Return the smallest mesh for the tiled shardings of a module."""
+        """Return the smallest mesh that can express all tiled shardings of a module."""
         found: list[Sharding] = []
         for i in module.instructions():
             stated = i.attributes.get("sharding")

@@ -1,4 +1,4 @@
-"""Conversion of grouped convolutions to plain ones with a spatial group dimension.
+"""Convert grouped convolutions to ungrouped ones with one more spatial dimension.
 
 Source: xla/service/convolution_group_converter.cc.
 """
@@ -23,10 +23,11 @@ from xla_explorer.hlo.instruction import HloInstruction
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ConvolutionGroupConverter(OpExpanderPass):
-    """Convert groups of a convolution to a spatial dimension.
+    """Convert the groups of a convolution to a spatial dimension.
 
-    Dilation and stride pair group k of the input with group k of the kernel. convert_batch_groups,
-    convert_feature_groups: the kinds to convert.
+    The group dimension has base dilation G and stride G - 1, for G groups. So window position k
+    multiplies group k of the input only by group k of the kernel; all other elements are padding.
+    convert_batch_groups, convert_feature_groups: the kinds of groups to convert.
     """
 
     name: ClassVar[str] = "convolution-group-converter"
@@ -35,7 +36,7 @@ class ConvolutionGroupConverter(OpExpanderPass):
     convert_feature_groups: bool = True
 
     def matches(self, i: HloInstruction) -> bool:
-        """Return True for several groups of one selected kind and none of the other."""
+        """Return True if the convolution has groups of one kind only, and it is selected."""
         batch, feature = (
             i.attributes.value("batch_group_count"),
             i.attributes.value("feature_group_count"),
@@ -45,7 +46,7 @@ class ConvolutionGroupConverter(OpExpanderPass):
         )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """Return reshapes of both operands, a base-dilated convolution, and a reshape."""
+        """Emit reshapes of both operands, a base-dilated convolution, and a reshape."""
         x, kernel = values_of(b, i)
         a = i.attributes
         batch = a.value("batch_group_count")
@@ -57,8 +58,8 @@ class ConvolutionGroupConverter(OpExpanderPass):
         def split(value: HloValue, labels: str, label: str) -> tuple[HloValue, str]:
             d = labels.index(label)
             sizes = value.shape.dimensions
-            apart = (*sizes[:d], groups, sizes[d] // groups, *sizes[d + 1 :])
-            return b.reshape(value, apart), labels.replace(label, new + label)
+            with_groups = (*sizes[:d], groups, sizes[d] // groups, *sizes[d + 1 :])
+            return b.reshape(value, with_groups), labels.replace(label, new + label)
 
         x, lhs = split(x, lhs, "b" if batch > 1 else "f")
         kernel, rhs = split(kernel, rhs, "o")

@@ -1,4 +1,4 @@
-"""Dots in the form [batch, M, K] x [batch, K, N].
+"""Rewrite dots to the canonical form [batch, M, K] x [batch, K, N].
 
 Source: xla/hlo/transforms/expanders/dot_decomposer.cc.
 """
@@ -22,7 +22,11 @@ from xla_explorer.hlo.shape import array_shape
 
 
 def is_canonical(dot: HloInstruction) -> bool:
-    """Return True for leading batch dimensions, one contracted and at most one free one a side."""
+    """Return True if a dot is canonical.
+
+    In each operand the batch dimensions come first, followed by one contracting dimension and at
+    most one non-contracting dimension, in any order.
+    """
     for side, operand in zip(("lhs", "rhs"), dot.operands, strict=True):
         batch, contracting = (
             dot.attributes.value(f"{side}_batch_dims"),
@@ -40,17 +44,17 @@ def is_canonical(dot: HloInstruction) -> bool:
 @register_pass("dot-decomposer")
 @dataclasses.dataclass(frozen=True)
 class DotDecomposer(OpExpanderPass):
-    """Transpose and reshape both operands to matrices or vectors behind their batch dimensions."""
+    """Transpose and reshape both operands to batches of matrices or vectors."""
 
     name: ClassVar[str] = "dot_decomposer"
     opcodes: ClassVar[frozenset[str]] = frozenset(["dot"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Return True for another form."""
+        """Return True if the dot is not canonical."""
         return not is_canonical(i)
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """Return a transpose and reshape of each operand, the dot, and a reshape."""
+        """Emit a transpose and a reshape of each operand, the dot, and a reshape."""
         made, ranks = [], []
         for side, x in zip(("lhs", "rhs"), values_of(b, i), strict=True):
             batch, contracting = (

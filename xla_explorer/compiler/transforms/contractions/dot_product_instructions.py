@@ -1,4 +1,7 @@
-"""Products of small integers in the form of CPU dot-product instructions. No pass of XLA's."""
+"""Rewrite integer dots so that the CPU's dot-product instructions apply (VNNI, Arm dotprod).
+
+XLA has no such pass. `plan_integer_gemm` decides which element types the instructions support.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +22,11 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import S32
 
-SUM_BITS = 32  # of the sums that the instructions accumulate
+SUM_BITS = 32  # bits of the accumulators of the instructions
 
 
 def narrow_source(i: HloInstruction) -> HloInstruction:
-    """Return the operand before a lossless widening, else the operand itself."""
+    """Return the operand of a lossless integer widening; for any other instruction, itself."""
     if i.opcode.name != "convert":
         return i
     before, after = i.operands[0].shape.element_type, i.shape.element_type
@@ -54,7 +57,7 @@ class DotProductInstructions(OpExpanderPass):
     opcodes: ClassVar[frozenset[str]] = frozenset(["dot"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Return True if operands or result do not have the instructions' types yet."""
+        """Return True if an operand is a widening, or the result has fewer than 32 bits."""
         return i.shape.element_type.bits < SUM_BITS or any(
             narrow_source(o) is not o for o in i.operands
         )
@@ -65,7 +68,7 @@ class DotProductInstructions(OpExpanderPass):
         )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """Return the product of the narrow operands, converted unless its type has 32 bits."""
+        """Emit a dot of the narrow operands, and a convert if the result has fewer than 32 bits."""
         t = i.shape.element_type
         given = own_attributes(i)
         given.pop("operand_precision", None)

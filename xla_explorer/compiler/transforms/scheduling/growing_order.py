@@ -1,8 +1,8 @@
-"""Incremental topological order: edges are added one by one, each only if it closes no cycle.
+"""Incremental topological order: control edges are added one by one, unless they close a cycle.
 
-The test for a cycle visits only the instructions between the ends of the edge in the present order;
-without a cycle they are reordered. Source: Pearce and Kelly, A dynamic topological sort algorithm
-for directed acyclic graphs, ACM JEA 11, 2006.
+`GrowingOrder.add` searches only the instructions between the two ends of the edge in the current
+order. If there is no cycle, it reorders these instructions. Source: Pearce and Kelly, A dynamic
+topological sort algorithm for directed acyclic graphs, ACM JEA 11, 2006.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 class GrowingOrder:
-    """An order that starts from the operands of a computation.
+    """A topological order of a computation, whose first edges are those of the operands.
 
-    `place` is the position of every instruction, consistent with all edges so far.
+    place: the position of each instruction, consistent with all edges added so far.
     """
 
     def __init__(self, computation: HloComputation) -> None:

@@ -1,4 +1,7 @@
-"""Failures of isolated code as errors that name the kernel and its HLO."""
+"""Errors for a failed child process of an isolated session: they name the kernel and its HLO.
+
+`failure` writes the message from the progress that the child recorded in shared memory.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,9 @@ from xla_explorer.hlo.module import HloModule
 
 
 class IsolatedError(XlaExplorerError, RuntimeError):
-    """The child process of an isolated session ended, or had to be ended.
+    """The child process of an isolated session crashed or was killed.
 
-    This session and this notebook are unharmed.
+    The session and the calling process can continue.
 
     Attributes
     ----------
@@ -32,7 +35,6 @@ class IsolatedError(XlaExplorerError, RuntimeError):
     >>> endless = '''c { i = s32[] parameter(0)  ROOT p = pred[] constant(true) }
     ... b { ROOT i = s32[] parameter(0) }
     ... ENTRY main { x = s32[] parameter(0)  ROOT w = s32[] while(x), condition=c, body=b }'''
-    >>> session = xe.compile(endless, isolate=xe.Isolation(timeout=20))
     >>> with xe.options.set(timeout=1):
     ...     try:
     ...         xe.compile(endless, isolate=True)(1)
@@ -70,8 +72,8 @@ def failure(
 ) -> IsolatedError:
     """Return the error of a failed child.
 
-    what: a clause on how it ended, which follows the name of the running code. name: of the
-    program. module: the optimised one, None before it exists.
+    what: the predicate of the first sentence, such as `was killed after 20 s`; its subject is the
+    code that was running. name: the program. module: the optimized module, None before it exists.
     """
     doing = (
         f" in the pass {progress.hlo_pass}"
@@ -104,14 +106,14 @@ def failure(
 
 
 def _loop_note(steps: Sequence[ProgramStep], progress: Progress) -> list[str]:
-    """Return the step that ran most, if any ran often: the sign of a loop."""
+    """Return a line with the steps that ran most often; empty if none ran twice."""
     calls = progress.calls[: len(steps)]
     most = max(calls, default=0)
     if most < 2:
         return []
     inside = [f"%{steps[k].name}" for k, n in enumerate(calls) if n >= most - 1]
     more = f" and {len(inside) - 4} more" if len(inside) > 4 else ""
-    return [f"    a loop had run {', '.join(inside[:4])}{more} {most:,} times"]
+    return [f"    these steps ran {most:,} times in a loop: {', '.join(inside[:4])}{more}"]
 
 
 def _instruction_text(module: HloModule, instruction: int) -> str:

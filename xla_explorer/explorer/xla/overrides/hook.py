@@ -1,4 +1,8 @@
-"""`xe.xla.overrides`: the hook in real XLA's compile, which JAX offers since 0.10.2."""
+"""`xe.xla.overrides`: change the modules that real XLA compiles, with JAX's hook (from 0.10.2 on).
+
+This file registers the hook and keeps the report. `requests.py` parses the requests; `acting.py`
+applies them to a module, so a new kind of request belongs there.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +33,13 @@ from xla_explorer.foundation.warning import warn
 from xla_explorer.frontends.hlo_proto import schema
 from xla_explorer.frontends.protobuf import Message
 
-_PLATFORMS: Final = ("cpu", "cuda", "rocm", "tpu")  # real XLA's; not this compiler's own plugin
+# Platforms of real XLA. The PJRT plugin of this project is excluded.
+_PLATFORMS: Final = ("cpu", "cuda", "rocm", "tpu")
 _numbers = itertools.count()
 
 
 class OverrideFailedWarning(UserWarning):
-    """An error inside `xe.xla.overrides`: XLA compiled its own module, unchanged."""
+    """`xe.xla.overrides` failed, and XLA compiled its module unchanged."""
 
 
 @explains_arguments
@@ -50,24 +55,24 @@ def overrides(
 ) -> XlaOverrides:
     """Change the programs that real XLA compiles while the context is open.
 
-    JAX calls the hook in XLA's own pipeline, just before and after XLA schedules a module: XLA's
-    fusions exist, and can be split and joined. The result is a context manager and a decorator.
-    Names are those of the module that XLA prints (`session.passes` of `backend="xla"`,
-    `xe.xla.why_slow`). A request that cannot be granted changes nothing, and has its Reason in the
-    report. After an error in this code XLA compiles its module unchanged, with a warning.
+    JAX calls the hook within XLA's pipeline, directly before and after scheduling. At this point
+    XLA has made its fusions, which can be split or joined. The result is a context manager and a
+    decorator. Names are those of the module that XLA prints (`session.passes` of `backend="xla"`,
+    `xe.xla.why_slow`). A request that is refused does not change the module; the report has the
+    Reason. After an error in a request XLA compiles its module unchanged, with a warning.
 
     Parameters
     ----------
     fuse, forbid
         Pairs (producer, consumer) of instructions to compute by one kernel, or by two.
     rules
-        Rewrite rules, declared with `@xe.rule`, or names of rules that exist.
+        Rewrite rules, declared with `@xe.rule`, or names of built-in rules.
     passes
-        A pipeline of passes, `"algsimp,dce"`, with passes of yours included.
+        A pipeline of passes, such as `"algsimp,dce"`, which may include your own passes.
     schedule_order
         Instructions in the order in which XLA should run them.
     when
-        Pattern of the names of modules that are changed: `"jit_step*"`.
+        Glob pattern of the names of modules to change, such as `"jit_step*"`.
     clear_caches
         Clear JAX's caches on entry and exit, so that functions are compiled again. JAX's persistent
         compilation cache is off while the context is open.
@@ -75,7 +80,7 @@ def overrides(
     Returns
     -------
     XlaOverrides
-        What became of each request in each program: `.to_frame()`, `.refused`, `.save(path)`.
+        The result of each request in each program: `.to_frame()`, `.refused`, `.save(path)`.
 
     Raises
     ------
@@ -95,7 +100,7 @@ def overrides(
 
 @contextmanager
 def overridden(report: XlaOverrides, clear_caches: bool = True) -> Iterator[None]:
-    """Let the requests of a report act in XLA's compiles while the context is open."""
+    """Apply the requests of a report to XLA's compiles while the context is open."""
     jax = import_optional("jax", "jax")
     close = install(report)
     cached = jax.config.jax_enable_compilation_cache
@@ -112,13 +117,14 @@ def overridden(report: XlaOverrides, clear_caches: bool = True) -> Iterator[None
 
 
 def install_early(report: XlaOverrides) -> Callable[[], None]:
-    """Do as `install` while JAX initialises its platforms, for the CPU alone.
+    """Register the hook for XLA's CPU only, before JAX has initialised its platforms.
 
-    JAX's own function waits there for the end of the initialisation, which waits for its caller.
+    During the initialisation JAX's own function would deadlock: it waits for the end of the
+    initialisation, which waits for the caller.
     """
     act, name = _Acting(report), f"xla_explorer.overrides.{next(_numbers)}"
     register = import_optional("jaxlib._xla", "jax").register_xla_transform
-    for stage, callback in enumerate((act.before, act.after)):  # numbers of PipelineStage
+    for stage, callback in enumerate((act.before, act.after)):  # values of PipelineStage
         register(name, stage, callback)
     return act.close
 
@@ -140,7 +146,7 @@ def install(report: XlaOverrides) -> Callable[[], None]:
     )
     registered = []
     for platform, (stage, callback) in itertools.product(_PLATFORMS, stages):
-        # jax 0.12 refuses a platform that is not installed; 0.10 registers it when it is used.
+        # jax 0.12 rejects a platform that is not installed; 0.10 accepts it.
         with suppress(RuntimeError):
             hooks.register_hlo_module_transformation(
                 callback, name=name, stage=stage, platforms=platform
@@ -169,37 +175,39 @@ def captured() -> Iterator[list[bytes]]:
 
 
 class _Acting:
-    """The two callbacks of one report. XLA may call them from several threads."""
+    """The two callbacks of one report; XLA may call them from several threads."""
 
     def __init__(self, report: XlaOverrides) -> None:
         self.report = report
         self.programs: list[str] = []
-        self._met: set[tuple[str, tuple[str, ...]]] = set()  # requests that a program was read for
-        self.is_closed = False  # a platform that is initialised later would still call
+        # Requests whose instructions were found in some program.
+        self._met: set[tuple[str, tuple[str, ...]]] = set()
+        self.is_closed = False  # a platform that is initialised later still calls the hook
         self._lock = threading.Lock()
-        # Of modules between the two stages, by name: programs of one name may follow each other.
+        # By module name, between the two stages. Later modules may have the same name.
         self._keys: dict[str, str] = {}
         self._read = import_optional(
             "jaxlib._hlo", "jax"
         ).HloModule.from_serialized_hlo_module_proto
 
     def before(self, data: bytes) -> bytes | None:
-        """Change a module before XLA schedules it; None leaves it as it is."""
+        """Return a changed module before XLA schedules it, or None for no change."""
         return self._guarded(data, self._before)
 
     def after(self, data: bytes) -> bytes | None:
-        """Change the schedule of a module, and find the requests that XLA undid."""
+        """Return a module with a changed schedule, or None; record the requests that XLA undid."""
         return self._guarded(data, self._after)
 
     def close(self) -> None:
-        """Act no more, and add a row for each request whose instructions no program had."""
+        """Stop changing modules; record the requests whose instructions were in no program."""
         self.is_closed = True
         for word, subjects in self.report.requests.by_name():
             if self.programs and (word, subjects) not in self._met:
                 names = ", ".join(dict.fromkeys(self.programs[:5]))
                 reason = refuse(
                     "not-in-the-module",
-                    f"none of the {len(self.programs)} programs that XLA compiled ({names}) has it",
+                    f"none of the {len(self.programs)} programs that XLA compiled ({names}) has "
+                    "these instructions",
                 )
                 self.report.add([Outcome("", "", word, subjects, "refused", reason)])
 
@@ -214,7 +222,7 @@ class _Acting:
             requests = concerned(data, self.report.requests)
             self._met.update(requests.by_name())
             return act(name, data, requests)
-        except Exception as problem:  # XLA's compile must go on, whatever happens here
+        except Exception as problem:  # an error here must not stop XLA's compile
             reason = refused_by(problem)
             self.report.add([Outcome(name, "", "all", (), "failed", reason)])
             warn(f"xe.xla.overrides did not act on {name}: {reason}", OverrideFailedWarning)
@@ -245,7 +253,7 @@ class _Acting:
     ) -> bytes | None:
         """Record the rows of a module, and return the bytes of the changed one."""
         if made is not None:
-            self._read(made)  # raises here what would end XLA's compile
+            self._read(made)  # raises for a malformed module, which would abort XLA's compile
         self.report.add(
             [
                 Outcome(name, key, word, subjects, "refused" if why else "granted", why)

@@ -1,4 +1,7 @@
-"""Operations that place values: broadcasts, slices, pads, gathers, scatters."""
+"""Convert StableHLO's data movement operations: broadcast, slice, pad, gather, scatter, ...
+
+A function with `@converts(name)` emits the HLO of one operation. A new operation is a new function.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ _SCATTER = (
 def broadcast_in_dim(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """Emit a broadcast of operand dimension i to result dimension broadcast_dimensions[i].
 
-    A dimension of size one grows.
+    An operand dimension of size one is repeated to the size of the result dimension.
     """
     (x,), shape = scope.operands(operation), scope.type_of(operation)
     dimensions = scope.integers(operation, "broadcast_dimensions")
@@ -43,7 +46,8 @@ def broadcast_in_dim(scope: Scope, operation: Operation) -> list[HloInstruction]
         or not all(0 <= d < shape.rank for d in dimensions)
     ):
         scope.fail(
-            f"broadcast dimensions {list(dimensions)} do not map {x.shape.text_without_layout} into {shape.text_without_layout}",
+            f"broadcast dimensions {list(dimensions)} do not map {x.shape.text_without_layout} to "
+            f"{shape.text_without_layout}",
             "give one result dimension for each operand dimension, none twice",
         )
     if (
@@ -51,7 +55,8 @@ def broadcast_in_dim(scope: Scope, operation: Operation) -> list[HloInstruction]
         or x.shape.element_type is not shape.element_type
     ):
         scope.fail(
-            f"{x.shape.text_without_layout} does not broadcast to {shape.text_without_layout} along {list(dimensions)}",
+            f"{x.shape.text_without_layout} does not broadcast to {shape.text_without_layout} along "
+            f"{list(dimensions)}",
             "sizes must be equal or 1",
         )
     return [scope.broadcast(x, shape, dimensions)]
@@ -86,7 +91,7 @@ def iota(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("transpose", "reverse", "concatenate", "get_dimension_size", "set_dimension_size")
 def along_dimensions(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Emit an operation whose one attribute is a dimension or a list of them."""
+    """Emit an operation whose only attribute is a dimension or a list of dimensions."""
     short = operation.name.partition(".")[2]
     name = {"transpose": "permutation", "reverse": "dimensions"}.get(short, "dimension")
     dimensions = (
@@ -106,7 +111,7 @@ def along_dimensions(scope: Scope, operation: Operation) -> list[HloInstruction]
 
 @converts("slice")
 def slice_(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Emit a block with fixed start, limit and stride."""
+    """Emit a slice with constant start, limit and stride."""
     starts, limits = (
         scope.integers(operation, "start_indices"),
         scope.integers(operation, "limit_indices"),
@@ -127,7 +132,7 @@ def slice_(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("dynamic_slice")
 def dynamic_slice(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Start indices are operands."""
+    """Emit a slice whose start indices are operands."""
     sizes = scope.integers(operation, "slice_sizes")
     return [
         scope.emit(
@@ -141,7 +146,7 @@ def dynamic_slice(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("dynamic_update_slice")
 def dynamic_update_slice(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Emit the operand with a block replaced."""
+    """Emit a dynamic-update-slice, whose start indices are operands."""
     return [
         scope.emit(
             "dynamic-update-slice", scope.operands(operation), shape=scope.type_of(operation)
@@ -152,7 +157,7 @@ def dynamic_update_slice(scope: Scope, operation: Operation) -> list[HloInstruct
 def padding(
     scope: Scope, low: tuple[int, ...], high: tuple[int, ...], interior: tuple[int, ...]
 ) -> dict[str, Any]:
-    """Return HLO's attribute of a pad."""
+    """Return the HLO attribute `padding` of a pad."""
     if not len(low) == len(high) == len(interior):
         scope.fail(
             "low, high and interior padding differ in their number of dimensions",
@@ -165,7 +170,7 @@ def padding(
 
 @converts("pad")
 def pad(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Emit copies of a scalar around and between elements."""
+    """Emit a pad with edge and interior padding."""
     amounts = [
         scope.integers(operation, name)
         for name in ("edge_padding_low", "edge_padding_high", "interior_padding")
@@ -198,13 +203,13 @@ def _numbers(
 def gather_attributes(
     scope: Scope, operation: Operation, slice_sizes: tuple[int, ...]
 ) -> dict[str, Any]:
-    """Return HLO's attributes of a gather."""
+    """Return the HLO attributes of a gather."""
     return {**_numbers(scope, operation, "dimension_numbers", GATHER), "slice_sizes": slice_sizes}
 
 
 @converts("gather")
 def gather(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Emit slices at the start indices in the second operand."""
+    """Emit a gather; the second operand has the start indices of the slices."""
     attributes = gather_attributes(scope, operation, scope.integers(operation, "slice_sizes"))
     return [
         scope.emit("gather", scope.operands(operation), attributes, shape=scope.type_of(operation))
@@ -213,7 +218,7 @@ def gather(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("scatter")
 def scatter(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Emit the operands with windows at given indices combined with updates."""
+    """Emit a scatter of one or several operands."""
     operands = scope.operands(operation)
     attributes = _numbers(scope, operation, "scatter_dimension_numbers", _SCATTER)
     attributes["unique_indices"] = bool(operation.attributes.get("unique_indices", False))
@@ -225,16 +230,16 @@ def scatter(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("torch_index_select")
 def torch_index_select(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Emit rows of the operand by number, as PyTorch's index_select.
+    """Emit a gather of whole slices of one dimension, as PyTorch's index_select.
 
-    Source: StableHLO torch_index_select, as a gather.
+    Source: StableHLO torch_index_select.
     """
     x, index = scope.operands(operation)
     dimension, batch = operation.attributes.get("dim", 0), operation.attributes.get("batch_dims", 0)
     if batch:
         scope.refuse(
             "batch-dims",
-            "torch_index_select with batch dimensions",
+            "torch_index_select with batch dimensions is not supported",
             "write a gather with batching dimensions",
         )
     rank, extra = x.shape.rank, index.shape.rank

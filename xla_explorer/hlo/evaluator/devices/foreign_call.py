@@ -1,7 +1,9 @@
-"""Custom calls of foreign functions in this process, as native code calls them.
+"""Custom calls with XLA FFI handlers: the record through which compiled code calls them.
 
-A record is a row of words for compiled code: the handlers of the stages of each run, the call frame
-(`XLA_FFI_CallFrame`), a word for a handler's returned error, and the frame's buffers.
+A record is an array of 64-bit words that compiled code reads. It has the handlers of the three
+stages that each run calls, the address of the call frame (`XLA_FFI_CallFrame`), a word for the
+error that a handler returns, and the addresses of the frame's buffers. `frontends/foreign_calls`
+makes the records; kernels that call handlers rely on the layout below.
 """
 
 from __future__ import annotations
@@ -14,35 +16,34 @@ from xla_explorer.hlo.evaluator.registry import custom_call_function
 from xla_explorer.hlo.instruction import HloInstruction
 
 FOREIGN = "xla_explorer.foreign"
-"""Frontend attribute of a foreign call: shapes passed to the function, `(operands)->result`."""
+"""Frontend attribute with the shapes that the handler receives: `(operands)->result`."""
 
-# Words of a record.
+# Indices of the words of a record. ANSWER: the error that a handler returned, 0 for success.
 FIRST_HANDLER, FRAME, ANSWER, FIRST_BUFFER = 0, 3, 4, 5
 STAGES = (1, 2, 3)
-"""Numbers of the stages with handlers in a record: prepare, initialize, execute; 0 for no handler.
-"""
-# Offsets in the structures of XLA's `c_api.h`, in bytes.
+"""Stages of a record's first words: prepare, initialize, execute. A word 0 means no handler."""
+# Offsets of fields in the structures of XLA's `ffi/api/c_api.h`, in bytes.
 FRAME_STAGE, FRAME_FUTURE, BUFFER_DATA = 32, 168, 24
 
 
 class ForeignRecord(Protocol):
-    """A record that one run at a time uses. address: of its words."""
+    """A record, which only one run may use at a time. address: of its first word."""
 
     address: int
 
     def finish(self) -> None:
-        """Raise the error that a handler returned; else run the remaining stages."""
+        """Raise the error that a handler returned, or run the remaining stages."""
 
 
 class ForeignFunction(Protocol):
-    """The meaning of a custom call (see `evaluates_custom_call`) that native code can call."""
+    """The evaluator's function of a custom call whose handler compiled code can call directly."""
 
     def record(self, i: HloInstruction) -> ForeignRecord:
-        """Return a new record of a call."""
+        """Return a new record for a custom call."""
 
 
 def foreign_shapes(i: HloInstruction) -> str | None:
-    """Return the shapes passed to a foreign function; None for any other instruction."""
+    """Return the shapes that the handler of a custom call receives; None without a handler."""
     if i.opcode.name != "custom-call":
         return None
     return frontend_attribute_values(str(i.attributes.get("frontend_attributes") or "")).get(
@@ -51,13 +52,13 @@ def foreign_shapes(i: HloInstruction) -> str | None:
 
 
 def in_place_operands(i: HloInstruction) -> dict[int, int]:
-    """Return the operand number -> the number of the result that aliases it."""
+    """Return {operand number: number of the result that aliases it}."""
     aliases = i.attributes.get("output_to_operand_aliasing") or ()
     return {a.operand_number: a.output_index[0] if a.output_index else 0 for a in aliases}
 
 
 def foreign_function(i: HloInstruction) -> ForeignFunction | None:
-    """Return the foreign function of a call in this process, else None."""
+    """Return the function of a custom call with a handler in this process, else None."""
     if foreign_shapes(i) is None:
         return None
     meaning = custom_call_function(custom_call_target(i))

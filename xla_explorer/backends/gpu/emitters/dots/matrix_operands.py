@@ -1,10 +1,13 @@
-"""The operands of a dot as matrices for tensor cores, read 16 bytes at a time.
+"""Sizes and strides of a dot's operands as matrices, and the checks for tensor cores.
 
-TF32 operands are f32 arrays whose lower mantissa bits are ignored. Word for word, their fragments
-are those of 16-bit types with half as many elements. So everything except the product treats an f32
-as two units of 16 bits. At default precision XLA lets cuBLAS use TF32 for f32. Our kernels use it
-only if a dot requests it (`algorithm=dot_tf32_tf32_f32`), so that results on the emulator or
-without libraries have the accuracy of f32.
+A new element type is a row of `_OUTPUTS`. `matrices_in` accepts any dot with one contracting and
+one non-contracting dimension; `matrices_of` also checks types and alignment for tensor cores.
+
+TF32 operands are f32 arrays whose lower mantissa bits are ignored. An f32 element has two units of
+16 bits, and its fragments have the layout of two 16-bit elements. So only the product itself
+differs from that of 16-bit types. At default precision XLA lets cuBLAS use TF32 for f32. The
+kernels here use TF32 only if a dot requests it (`algorithm=dot_tf32_tf32_f32`), so that results on
+the emulator or without libraries have the accuracy of f32.
 """
 
 from __future__ import annotations
@@ -15,12 +18,17 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 CHUNK = 8  # units of 16 bits in 16 bytes
+# Element types of results, by the element type of both operands.
 _OUTPUTS = {"f32": ("f32", "bf16", "f16"), "bf16": ("f32", "bf16"), "f16": ("f32", "f16")}
 _TF32 = "dot_tf32_tf32_f32"
 
 
 class Operand(NamedTuple):
-    """Strides of an operand: kept, reduced and batch dimensions; one of the first two is 1."""
+    """Strides of an operand in units; for tensor cores `kept` or `reduced` is 1.
+
+    kept: of the non-contracting dimension. reduced: of the contracting dimension. batch: of the
+    batch dimensions.
+    """
 
     kept: int
     reduced: int
@@ -28,15 +36,15 @@ class Operand(NamedTuple):
 
     @property
     def reduced_is_minor(self) -> bool:
-        """True if the reduced dimension is contiguous."""
+        """True if the contracting dimension is contiguous."""
         return self.reduced == 1
 
 
 class Matrices(NamedTuple):
-    """The operands of a product.
+    """The operands of a batch of m x n x k products.
 
-    kind: of the elements, tf32 for f32 on tensor cores. m, n: of one product. k: units of its
-    reduced dimension, 16 bits each for tensor cores. left, right: strides in units.
+    kind: the element type; `tf32` for f32 on tensor cores. k: the contracting dimension in units. A
+    unit is 16 bits for tensor cores, else one element. batch: sizes of the batch dimensions.
     """
 
     kind: str
@@ -49,17 +57,17 @@ class Matrices(NamedTuple):
 
     @property
     def sums(self) -> tuple[int, ...]:
-        """Dimensions of all products."""
+        """Dimensions of the result: batch, m, n."""
         return (*self.batch, self.m, self.n)
 
     @property
     def sentence(self) -> str:
-        """Description of one product."""
+        """Sizes of one product: `m x n x k`."""
         return f"{self.m} x {self.n} x {self.k}"
 
 
 def matrices_in(dot: HloInstruction, kind: str, units: int = 1) -> Matrices | Reason:
-    """Return the operands of a dot as matrices, or a refusal. units: units an element."""
+    """Return the operands of a dot as matrices, or a refusal. units: units of an element."""
     sides = []
     for o, side in zip(dot.operands, ("lhs", "rhs"), strict=True):
         batch, contracting = (
@@ -101,7 +109,7 @@ def matrices_of(dot: HloInstruction) -> Matrices | Reason:
     if isinstance(found, Reason):
         return found
     for o, operand, kept in ((a, found.left, found.m), (b, found.right, found.n)):
-        reason = _why_not_copied(
+        reason = _why_not_loaded(
             o, operand, found.k if operand.reduced_is_minor else units * kept, units
         )
         if reason is not None:
@@ -109,8 +117,8 @@ def matrices_of(dot: HloInstruction) -> Matrices | Reason:
     return found
 
 
-def _why_not_copied(i: HloInstruction, found: Operand, minor: int, units: int) -> Reason | None:
-    """Return None if 16-byte copies can load an operand. minor: units of its rows in memory."""
+def _why_not_loaded(i: HloInstruction, found: Operand, minor: int, units: int) -> Reason | None:
+    """Return None if 16-byte copies can load an operand. minor: units in a row in memory."""
     if units > 1 and not found.reduced_is_minor:
         text = f"%{i.name}: products of TF32 need a contiguous reduced dimension"
         return refuse("reduced-is-not-minor", text)
@@ -122,6 +130,6 @@ def _why_not_copied(i: HloInstruction, found: Operand, minor: int, units: int) -
             strides=strides,
         )
     if any(s % CHUNK for s in strides if s != 1) or minor % CHUNK:
-        text = f"%{i.name}: rows must be a multiple of 16 bytes, which an asynchronous copy moves"
+        text = f"%{i.name}: rows must be a multiple of 16 bytes, the size of an asynchronous copy"
         return refuse("rows-not-aligned", text, strides=strides)
     return None

@@ -1,4 +1,6 @@
-"""Stores of a product's accumulators, with the elementwise epilogue of its fusion.
+"""Store the accumulators of a dot, after the elementwise epilogue of its fusion.
+
+`product_in` decides which fusions have an epilogue; `ResultStore` computes and stores it.
 
 A fusion of kind kOutput holds one dot and elementwise operations on its result: a bias, an
 activation, a residual, a conversion. They are computed in registers, so the product itself is never
@@ -61,7 +63,7 @@ def product_in(i: HloInstruction, *opcodes: str) -> FusedProduct | Reason:
     if len(dots) != 1 or any(o.opcode.name != "parameter" for o in dots[0].operands):
         return refuse(
             "no-dot",
-            f"%{i.name} must hold one {' or '.join(opcodes)}, of its parameters, got {len(dots)}",
+            f"%{i.name} must hold one {' or '.join(opcodes)} whose operands are parameters, got {len(dots)}",
         )
     (dot,) = dots
     after = {dot}
@@ -104,7 +106,11 @@ def operand_slots(
 
 
 class ResultStore:
-    """Store of parts of an m x n result. batch: index of the block's product."""
+    """Stores rows, vectors and elements of an m x n result, with the epilogue.
+
+    batch: the batch index of the product that the block computes. together: columns are contiguous
+    and aligned in runs of each divisor of this number.
+    """
 
     def __init__(
         self, context: KernelContext, block: Block, product: FusedProduct, m: int, n: int
@@ -116,15 +122,17 @@ class ResultStore:
         self._sums_only = False
         self.emitter.sources[product.dot] = lambda index: self._product()
         self.batch: list[Word] = []
-        # Runs of columns of a multiple of this length are contiguous and aligned.
         self.together = n
 
     def store_sums(self, partial: ArrayInMemory) -> None:
-        """Store f32 sums unchanged to another array, whose extra first index `at` sets."""
+        """Store f32 accumulators to another array, without the epilogue (for split-K).
+
+        The array has one more leading dimension, whose index is the first of `at`.
+        """
         self.output, self._sums_only, self.together = partial, True, self.n
 
     def at(self, batch: list[Word]) -> None:
-        """Set the batch index of the following elements."""
+        """Set the batch index of the next stores."""
         self.batch = batch
 
     def _product(self) -> Scalar:
@@ -132,30 +140,30 @@ class ResultStore:
         return self._now
 
     def finished(self, value: Scalar, wide: PrimitiveType, row: Word, column: Word) -> Scalar:
-        """Return the stored value of a sum.
+        """Return the value to store for an accumulator: converted, and with the epilogue.
 
-        The index must be in bounds, because operands are read.
+        wide: the accumulator's type. The index must be in bounds, because the epilogue loads its
+        operands at this index.
         """
         if self._sums_only:
             return value
         return self.finished_at(value, wide, self.index(row, column))
 
     def finished_at(self, value: Scalar, wide: PrimitiveType, index: tuple[Word, ...]) -> Scalar:
-        """Return the stored value of a sum by its index in the result."""
+        """Return the value to store for an accumulator by its index in the result."""
         self._now = convert_value(self.w, value, wide, self.product.dot.shape.element_type)
         if self.product.root is self.product.dot:
             return self._now
         return self.emitter.element(self.product.root, index)
 
     def index(self, row: Word, column: Word) -> tuple[Word, ...]:
-        """Return the result's index of an element of the product."""
+        """Return the index in the result of an element of the product."""
         return (*self.batch, row, column)
 
     def inside(self, side: int, at: Word, exact: bool) -> tuple[Word, Condition]:
-        """Return a row (side 0) or column (side 1), 0 if out of bounds, and its check (None.
+        """Return a row (side 0) or column (side 1), 0 if out of bounds, and its bounds check.
 
-        always).
-        exact: tiles end at the end of the result.
+        exact: tiles end at the end of the result, so the check is None.
         """
         if exact:
             return at, None
@@ -170,10 +178,10 @@ class ResultStore:
         exact_rows: bool,
         exact_columns: bool,
     ) -> None:
-        """Store a row of fragments, 8 columns each from `column` on.
+        """Store a row of fragments; each has 8 columns, and the first begins at `column`.
 
-        Every lane has the f32 sums of two adjacent columns of its own row. exact: tiles do not
-        reach beyond the result. All lanes of the warp must be active.
+        Every lane has the f32 accumulators of two adjacent columns of its own row. exact_rows,
+        exact_columns: tiles end at the end of the result. All lanes of the warp must be active.
         """
         at_row, in_rows = self.inside(0, row, exact_rows)
         bits = self.output.shape.element_type.bits
@@ -207,7 +215,7 @@ class ResultStore:
         first: Word,
         exact: bool,
     ) -> None:
-        """Store four fragments of a row after exchange: lane k of four has all of fragment k."""
+        """Store four fragments of a row; an exchange gives lane k of four the whole fragment k."""
         w = self.w
         words: list[Value[Integer]] = []
         for number, pair in enumerate(pairs):
@@ -224,7 +232,7 @@ class ResultStore:
             self.store_vector(words, self._offset(row, column))
 
     def store_vector(self, values: Sequence[Value], offset: Word) -> None:
-        """Store values, elements or words of several, as an aligned vector."""
+        """Store elements, or words that hold several elements each, as one aligned vector."""
         w, element = self.w, stored_type(self.output.shape.element_type)
         w.store_lanes(values, lambda: w.address(self.output.pointer, element, offset))
 
@@ -237,9 +245,9 @@ class ResultStore:
         return low | (high << 16)
 
     def _exchange(self, words: Sequence[Value[Integer]], distance: int) -> list[Value[Integer]]:
-        """Swap words k and k + distance between lanes that differ in that bit.
+        """Swap words k and k + distance between lanes whose numbers differ in the bit `distance`.
 
-        It is one step of a transpose between lanes and words.
+        Two such steps, with distances 1 and 2, transpose a 4 x 4 matrix of lanes and words.
         """
         w, result = self.w, list(words)
         bit = w.index_operation("and", self.block.lane, distance)
@@ -267,9 +275,9 @@ class ResultStore:
         exact_rows: bool,
         exact_columns: bool,
     ) -> None:
-        """Store sums of adjacent columns, as a vector if they are contiguous.
+        """Store accumulators of adjacent columns, as a vector if they are contiguous.
 
-        column: a multiple of their number.
+        column: the first column, which must be a multiple of the number of values.
         """
         with self.emitter.scope():
             self._store(values, wide, row, *self.inside(0, row, exact_rows), column, exact_columns)
@@ -278,7 +286,7 @@ class ResultStore:
         self, values: Sequence[Scalar], wide: PrimitiveType, row: Word, at_row: Word, in_rows: Condition, column: Word,
         exact: bool,
     ) -> None:  # fmt: skip
-        """Store sums of adjacent columns of a row with a known bounds check."""
+        """Store accumulators of adjacent columns of a row, whose bounds check is `in_rows`."""
         w, count = self.w, len(values) if self.together % len(values) == 0 else 1
         for first in range(0, len(values), count):
             at_column, in_columns = self.inside(1, w.add(column, first), exact)
@@ -300,7 +308,7 @@ class ResultStore:
                     )
 
     def element(self, value: Scalar, wide: PrimitiveType, row: Word, column: Word) -> None:
-        """Store one sum that is in bounds."""
+        """Store one accumulator, whose row and column must be in bounds."""
         with self.emitter.scope():
             self.output.store_linear(
                 self.w, self._offset(row, column), self.finished(value, wide, row, column)

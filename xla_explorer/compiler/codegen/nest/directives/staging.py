@@ -148,7 +148,8 @@ class Stage(StepDirective):
         if leaves(array, found[0].place, facts):
             return refuse(
                 "not-staged",
-                f"{self.array} is read under a condition, without which its index is outside of the array",
+                f"{self.array} is read under a condition that keeps its index in bounds, "
+                "which a tile does not check",
             )
         return None
 

@@ -1,4 +1,8 @@
-"""The base of directives that change one step of a loop."""
+"""Base class of scheduling directives that rewrite the body of one loop, such as staging.
+
+A directive is a schedule primitive (Halide, TVM). A subclass replaces statements with
+`with_loop_body`, and calls `not_in_registers` before it allocates memory per iteration.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +29,10 @@ from xla_explorer.hlo.analysis.indexing import Axis, Guard, Place
 
 
 class Occurrence(NamedTuple):
-    """A statement inside a loop.
+    """A statement nested in the body of a loop.
 
-    axes: of the loops between on which it depends, outermost first. inside: all statements between.
+    axes: of the loops between the two that its index uses, outermost first. inside: all statements
+    between the two, outermost first. place: the statement's index in its array.
     """
 
     statement: Definition
@@ -41,10 +46,10 @@ class Occurrence(NamedTuple):
 
 
 class StepDirective(Directive):
-    """A directive that changes one step of a loop."""
+    """A directive that rewrites the body of one loop."""
 
     def not_in_registers(self, nest: LoopNest) -> Reason | None:
-        """Refuse unrolled or vector axes, whose steps would share the memory."""
+        """Refuse unrolled or vectorized axes, whose iterations would share one allocation."""
         around = (*nest.around(self.axis), for_of(nest, self.axis))
         bad = next(
             (
@@ -59,7 +64,7 @@ class StepDirective(Directive):
             return None
         return refuse(
             "inside-registers",
-            f"{bad} is unrolled or vectorized: its steps cannot have memory of their own",
+            f"{bad} is unrolled or vectorized: its iterations cannot have separate memory",
             axis=bad.name,
         )
 

@@ -18,7 +18,7 @@ from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import (
     plain_reducer,
     same_value,
 )
-from xla_explorer.compiler.transforms.simplifiers.algebraic.reductions import is_plain
+from xla_explorer.compiler.transforms.simplifiers.algebraic.reductions import is_not_variadic
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -213,7 +213,7 @@ def _argmax_of_same_array(i: HloInstruction) -> HloInstruction | None:
 def has_argmax_of_same_array(i: HloInstruction) -> bool:
     """Return True if another reduce computes the same extremum, and its index."""
     return (
-        is_plain(i)
+        is_not_variadic(i)
         and plain_reducer(i.called[0]) in ("maximum", "minimum")
         and _argmax_of_same_array(i) is not None
     )

@@ -1,4 +1,4 @@
-"""Rules on combined comparisons: selects of compared values, compared selects, two bounds.
+"""Algebraic rules on select with compare, compare with select, and `and` of two comparisons.
 
 Source: algebraic_simplifier.cc, HandleSelect, HandleCompare, HandleAnd.
 """
@@ -27,10 +27,10 @@ _N = parameters("s32[4]", "x")
 _P = parameters("pred[4]", "p")
 
 
-def chooses_between_the_compared(i: HloInstruction) -> bool:
-    """Return True if the sides are the values that the predicate compares for (in)equality.
+def selects_between_compared(i: HloInstruction) -> bool:
+    """Return True for select(x == y, x, y) and select(x != y, x, y), also with x and y swapped.
 
-    Their type must be exact: -0 equals 0 but has other bits.
+    Their type must be an integer type or pred: in floating point -0 equals 0 but has other bits.
     """
     p, a, b = i.operands
     return (
@@ -42,7 +42,7 @@ def chooses_between_the_compared(i: HloInstruction) -> bool:
 
 
 @rule(
-    select(compare(name="p"), any_("x"), any_("y")).that(chooses_between_the_compared),
+    select(compare(name="p"), any_("x"), any_("y")).that(selects_between_compared),
     exactness=Exactness.BITWISE,
     before="x = s32[4] parameter(0)\ny = s32[4] parameter(1)\np = pred[4] compare(x, y), direction=NE\n"
     "ROOT r = s32[4] select(p, x, y)",
@@ -53,8 +53,8 @@ def select_of_compared(p: HloInstruction, x: HloInstruction, y: HloInstruction) 
     return x if p.attributes["direction"] == "NE" else y
 
 
-def chooses_between_ordered_truths(i: HloInstruction) -> bool:
-    """Return True if the sides are the two preds that the predicate orders."""
+def selects_between_ordered_preds(i: HloInstruction) -> bool:
+    """Return True for select(a < b, a, b) of pred arrays, and the same with >, <= or >=."""
     p, a, b = i.operands
     return (
         p.attributes["direction"] in ("GT", "GE", "LT", "LE")
@@ -65,7 +65,7 @@ def chooses_between_ordered_truths(i: HloInstruction) -> bool:
 
 
 @rule(
-    select(compare(name="p"), any_("x"), any_("y")).that(chooses_between_ordered_truths),
+    select(compare(name="p"), any_("x"), any_("y")).that(selects_between_ordered_preds),
     exactness=Exactness.BITWISE,
     before="x = pred[4] parameter(0)\ny = pred[4] parameter(1)\np = pred[4] compare(x, y), direction=GT\n"
     "ROOT r = pred[4] select(p, x, y)",
@@ -78,16 +78,16 @@ def select_of_ordered_truths(
     x: HloInstruction,
     y: HloInstruction,
 ) -> HloInstruction:
-    """Rewrite the greater of two truth values as their or, the smaller one as their and."""
+    """Rewrite the maximum of two preds as their or, and the minimum as their and."""
     return computation.add(
         "or" if p.attributes["direction"].startswith("G") else "and", instruction.shape, (x, y)
     )
 
 
 def decides_by_constants(i: HloInstruction) -> bool:
-    """Return True for a constant compared with a select between two constants.
+    """Return True for compare(select(p, A, B), C) with constants A, B and C.
 
-    The predicate must have the shape of the result.
+    The predicate p must have the shape of the result.
     """
     choice, limit = i.operands
     return (

@@ -1,6 +1,6 @@
-"""Rules on reduce and reduce-window.
+"""Algebraic rules on reduce and map; those on reduce-window are in `windows.py`.
 
-Source: algebraic_simplifier.cc, HandleReduce, HandleReduceWindow.
+Source: algebraic_simplifier.cc, HandleReduce, HandleMap.
 """
 
 from __future__ import annotations
@@ -47,14 +47,16 @@ _ZERO = scalar_constant_text("zero", "f32", 0)
 _X = _SUM + parameters("f32[3,4]", "x")
 
 
-def is_plain(i: HloInstruction) -> bool:
-    """Return True for one operand and one initial value."""
+def is_not_variadic(i: HloInstruction) -> bool:
+    """Return True for a reduce of one array, which has one operand and one initial value."""
     return len(i.operands) == 2 and not i.shape.is_tuple
 
 
 def reduces_no_elements(i: HloInstruction) -> bool:
-    """Return True if the operand, or the result, is empty."""
-    return is_plain(i) and (i.operands[0].shape.element_count == 0 or i.shape.element_count == 0)
+    """Return True if the operand or the result is empty."""
+    return is_not_variadic(i) and (
+        i.operands[0].shape.element_count == 0 or i.shape.element_count == 0
+    )
 
 
 @rule(
@@ -68,7 +70,7 @@ def reduces_no_elements(i: HloInstruction) -> bool:
 def reduce_of_empty(
     computation: HloComputation, instruction: HloInstruction, start: HloInstruction
 ) -> HloInstruction:
-    """Rewrite a reduce of nothing as the initial value."""
+    """Rewrite a reduce with an empty operand or result as a broadcast of the initial value."""
     return (
         start
         if not instruction.shape.rank
@@ -78,11 +80,11 @@ def reduce_of_empty(
 
 def combines_single_elements(i: HloInstruction) -> bool:
     """Return True if each result element comes from one operand element."""
-    return is_plain(i) and i.shape.element_count == i.operands[0].shape.element_count != 0
+    return is_not_variadic(i) and i.shape.element_count == i.operands[0].shape.element_count != 0
 
 
 def starts_from_identity(instruction: HloInstruction, start: HloInstruction) -> Reason | None:
-    """Require a reducer of one operation, and its identity as the initial value."""
+    """Require that the reducer is one operation, and that the initial value is its identity."""
     return identity_of(plain_reducer(instruction.called[0]), start)
 
 
@@ -99,7 +101,7 @@ def starts_from_identity(instruction: HloInstruction, start: HloInstruction) -> 
 def reduce_single_elements(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """Rewrite a reduce of dimensions of size one as a reshape if it starts from the identity."""
+    """Rewrite a reduce of dimensions of size one as a reshape if the identity is the start."""
     return reshape(computation, x, instruction.shape)
 
 
@@ -136,12 +138,12 @@ def reduce_single_elements_onto_start(
 
 def adds(i: HloInstruction) -> bool:
     """Return True if the reducer adds."""
-    return is_plain(i) and plain_reducer(i.called[0]) == "add"
+    return is_not_variadic(i) and plain_reducer(i.called[0]) == "add"
 
 
 def is_associative(i: HloInstruction) -> bool:
     """Return True if the reducer is one operation that is associative over the real numbers."""
-    return is_plain(i) and plain_reducer(i.called[0]) in (
+    return is_not_variadic(i) and plain_reducer(i.called[0]) in (
         "add",
         "multiply",
         "maximum",
@@ -178,7 +180,7 @@ def reduce_of_negate(
 
 
 @rule(
-    reduce(transpose_of(any_("x"), name="turned"), any_("start")).that(is_associative),
+    reduce(transpose_of(any_("x"), name="transposed"), any_("start")).that(is_associative),
     exactness=Exactness.REAL,
     before=_SUM
     + "x = f32[2,3,4] parameter(0)\n"
@@ -193,12 +195,12 @@ def reduce_of_negate(
 def reduce_of_transpose(
     computation: HloComputation,
     instruction: HloInstruction,
-    turned: HloInstruction,
+    transposed: HloInstruction,
     x: HloInstruction,
     start: HloInstruction,
 ) -> HloInstruction:
     """Rewrite reduce(transpose(x)) as a reduce over permuted dimensions, transposed if needed."""
-    permutation, reduced = dimensions_of(turned), set(dimensions_of(instruction))
+    permutation, reduced = dimensions_of(transposed), set(dimensions_of(instruction))
     dimensions = sorted([permutation[d] for d in reduced])
     kept = [permutation[d] for d in range(len(permutation)) if d not in reduced]
     ordered = sorted(kept)
@@ -216,11 +218,11 @@ def reduce_of_transpose(
 def same_reduction(
     instruction: HloInstruction, inner: HloInstruction, start: HloInstruction
 ) -> Reason | None:
-    """Require the same operation and initial value, its identity, in both reduces."""
+    """Require that both reduces have the same operation and start from its identity."""
     name = plain_reducer(instruction.called[0])
-    if not is_plain(inner) or name is None or name != plain_reducer(inner.called[0]):
+    if not is_not_variadic(inner) or name is None or name != plain_reducer(inner.called[0]):
         return refuse(
-            "reducers-differ", f"%{instruction.name} and %{inner.name} combine differently"
+            "reducers-differ", f"%{instruction.name} and %{inner.name} have different reducers"
         )
     if not same_value(start, inner.operands[1]):
         return refuse(
@@ -229,8 +231,8 @@ def same_reduction(
     return starts_from_identity(instruction, start)
 
 
-def is_no_narrow_sum(instruction: HloInstruction) -> Reason | None:
-    """Require a reduction by extremum or bits, or partial results with the range of f32."""
+def partial_results_in_range(instruction: HloInstruction) -> Reason | None:
+    """Require for add and multiply that the type has at least the range of f32."""
     return (
         has_the_range_of_f32(instruction)
         if plain_reducer(instruction.called[0]) in ("add", "multiply")
@@ -242,7 +244,7 @@ def is_no_narrow_sum(instruction: HloInstruction) -> Reason | None:
     reduce(reduce(name="inner").one_use(), any_("start")).that(is_associative),
     exactness=Exactness.REAL,
     when=(same_reduction,),
-    within_range=(is_no_narrow_sum,),
+    within_range=(partial_results_in_range,),
     before=_SUM
     + "x = f32[2,3,4] parameter(0)\n"
     + _ZERO
@@ -309,21 +311,23 @@ def reduce_of_reshape(
     return reshape(computation, total, instruction.shape)
 
 
-def sums_only_repeats(i: HloInstruction) -> bool:
+def sums_only_broadcast_dimensions(i: HloInstruction) -> bool:
     """Return True for a sum over dimensions that the broadcast added."""
     return adds(i) and not set(dimensions_of(i)) & set(dimensions_of(i.operands[0]))
 
 
-def number_is_in_range(instruction: HloInstruction, wide: HloInstruction) -> Reason | None:
-    """Require a number of equal terms that the type holds."""
+def count_is_in_range(instruction: HloInstruction, wide: HloInstruction) -> Reason | None:
+    """Require that the number of summed elements is a value of the result type."""
     count = math.prod([wide.shape.dimensions[d] for d in dimensions_of(instruction)])
     return why_not_counted(instruction.shape.element_type, count)
 
 
 @rule(
-    reduce(broadcast_of(any_("x"), name="wide"), any_("start")).that(sums_only_repeats),
+    reduce(broadcast_of(any_("x"), name="wide"), any_("start")).that(
+        sums_only_broadcast_dimensions
+    ),
     exactness=Exactness.REAL,
-    when=(static, number_is_in_range),
+    when=(static, count_is_in_range),
     before=_SUM
     + "x = f32[3] parameter(0)\nz = f32[] parameter(1)\nb = f32[3,5] broadcast(x), dimensions={0}\n"
     "ROOT r = f32[3] reduce(b, z), dimensions={1}, to_apply=sum",
@@ -356,8 +360,8 @@ def sum_of_broadcast(
     )
 
 
-def reduces_only_what_is_repeated(i: HloInstruction) -> bool:
-    """Return True if all reduced dimensions are mapped by the broadcast, and another is not."""
+def reduces_only_operand_dimensions(i: HloInstruction) -> bool:
+    """Return True if no reduced dimension was added by the broadcast, but another one was."""
     wide = i.operands[0]
     mapped = dimensions_of(wide)
     return (
@@ -370,7 +374,9 @@ def reduces_only_what_is_repeated(i: HloInstruction) -> bool:
 
 
 @rule(
-    reduce(broadcast_of(any_("x"), name="wide"), any_("start")).that(reduces_only_what_is_repeated),
+    reduce(broadcast_of(any_("x"), name="wide"), any_("start")).that(
+        reduces_only_operand_dimensions
+    ),
     exactness=Exactness.REAL,
     when=(static,),
     before=_SUM
@@ -407,10 +413,10 @@ _IDEMPOTENT = frozenset(["maximum", "minimum", "and", "or"])
 
 
 def repeats_do_not_matter(i: HloInstruction) -> bool:
-    """Return True for an idempotent reducer on one repeated scalar."""
+    """Return True for an idempotent reducer on a broadcast scalar."""
     wide = i.operands[0]
     return (
-        is_plain(i)
+        is_not_variadic(i)
         and i.shape.is_scalar
         and wide.operands[0].shape.is_scalar
         and wide.shape.element_count > 0
@@ -434,7 +440,7 @@ def extremum_of_broadcast(
     x: HloInstruction,
     start: HloInstruction,
 ) -> HloInstruction:
-    """Rewrite an idempotent reduce of one repeated scalar as the operation on it and the start."""
+    """Rewrite an idempotent reduce of a broadcast scalar x as the operation on x and the start."""
     name = plain_reducer(instruction.called[0])
     assert name is not None
     return computation.add(name, instruction.shape, (x, start))
@@ -462,19 +468,19 @@ def applies_one_operation(i: HloInstruction) -> bool:
 def map_of_one_operation(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction:
-    """Rewrite a map of one operation as this operation on arrays."""
+    """Rewrite a map of one elementwise operation as this operation on the whole arrays."""
     root = instruction.called[0].root
     operands = [instruction.operands[int(o.payload)] for o in root.operands]
     return computation.add(root.opcode, instruction.shape, operands, root.attributes)
 
 
-def reducer_returns_an_operand(i: HloInstruction) -> bool:
+def returns_parameter_or_constant(i: HloInstruction) -> bool:
     """Return True if the computation returns a parameter or a constant."""
     return i.called[0].root.opcode.name in ("parameter", "constant")
 
 
 @rule(
-    map_().that(reducer_returns_an_operand),
+    map_().that(returns_parameter_or_constant),
     exactness=Exactness.BITWISE,
     before="second {\n  a = f32[] parameter(0)\n  ROOT b = f32[] parameter(1)\n}\n---\n"
     + parameters("f32[4]", "x", "y")
@@ -483,7 +489,7 @@ def reducer_returns_an_operand(i: HloInstruction) -> bool:
     + parameters("f32[4]", "x", "y").replace("y =", "ROOT y ="),
 )
 def map_to_operand(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
-    """Rewrite a map that returns a parameter or a constant as this operand or a broadcast."""
+    """Rewrite a map whose root is a parameter or a constant as the operand or a broadcast."""
     root = instruction.called[0].root
     if root.opcode.name == "parameter":
         return instruction.operands[int(root.payload)]

@@ -24,7 +24,7 @@ from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import plain_r
 from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.slicing import bounds, paddings
 from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import why_not_counted
 from xla_explorer.compiler.transforms.simplifiers.algebraic.reductions import (
-    is_plain,
+    is_not_variadic,
     starts_from_identity,
 )
 from xla_explorer.foundation.reason import Reason, refuse
@@ -48,7 +48,7 @@ def window_of(i: HloInstruction) -> tuple[WindowDimension, ...]:
 
 def reads_one_element_a_window(i: HloInstruction) -> bool:
     """Return True if every window holds one element of the operand, or of the padding."""
-    return is_plain(i) and all(
+    return is_not_variadic(i) and all(
         w.size == 1
         and w.stride == 1
         and w.base_dilation == 1
@@ -132,7 +132,7 @@ def counts_up(i: HloInstruction) -> bool:
     """Return True for sums of all elements up to each one along a single dimension."""
     rows = window_of(i)
     wide = [d for d, w in enumerate(rows) if w != _TRIVIAL]
-    if not is_plain(i) or len(wide) != 1 or plain_reducer(i.called[0]) != "add":
+    if not is_not_variadic(i) or len(wide) != 1 or plain_reducer(i.called[0]) != "add":
         return False
     size = i.operands[0].shape.dimensions[wide[0]]
     return rows[wide[0]] == WindowDimension(size, padding_low=size - 1)
@@ -171,7 +171,7 @@ def cumulative_sum_of_scalar(
 
 def covers_all_or_one(i: HloInstruction) -> bool:
     """Return True if, in each dimension, windows cover the operand or hold one element."""
-    if not is_plain(i) or not i.shape.rank:
+    if not is_not_variadic(i) or not i.shape.rank:
         return False
     sizes = i.operands[0].shape.dimensions
     return any(w.size != 1 for w in window_of(i)) and all(
@@ -221,7 +221,7 @@ def selects_whole_window(i: HloInstruction) -> bool:
     Other dimensions must have no real window.
     """
     windows = i.operands[0]
-    if not is_plain(windows) or not i.shape.rank:
+    if not is_not_variadic(windows) or not i.shape.rank:
         return False
     found = False
     for cut, w, size in zip(
@@ -302,7 +302,9 @@ def _window_with(instruction: HloInstruction, padded: HloInstruction) -> Window 
 
 
 @rule(
-    reduce_window(pad(any_("x"), any_("value"), name="padded"), any_("start")).that(is_plain),
+    reduce_window(pad(any_("x"), any_("value"), name="padded"), any_("start")).that(
+        is_not_variadic
+    ),
     exactness=Exactness.NUMERIC,
     when=(static, pads_outwards, pads_with_nothing_new),
     before=_X + _ZERO + "p = f32[4,4] pad(x, zero), padding=1_0x0_0\n"
@@ -344,7 +346,7 @@ def padding_is_profitable(padded: HloInstruction, x: HloInstruction) -> Reason |
 @rule(
     reduce_window(
         convert(pad(any_("x"), any_("value"), name="padded").one_use()).one_use(), any_("start")
-    ).that(is_plain),
+    ).that(is_not_variadic),
     exactness=Exactness.NUMERIC,
     when=(static, pads_outwards, pads_with_nothing_new, padding_is_profitable),
     before=_SUM

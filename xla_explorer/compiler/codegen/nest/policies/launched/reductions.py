@@ -1,4 +1,7 @@
-"""The schedule of a reduction: rows, columns, or a kernel for each group of results."""
+"""GPU schedules of reductions: row reduction, column reduction, or a kernel per group of results.
+
+A new policy for reductions is a further attempt in `reducing_schedule`.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +30,8 @@ def reducing_schedule(
 ) -> Schedule | Reason:
     """Return the schedule of a reduction.
 
-    The order of attempts: rows or columns that are contiguous in memory, any rows, then a kernel
-    for each group of results.
+    Attempts, in this order: a row reduction of contiguous rows, a column reduction, a row reduction
+    of strided rows, a kernel for each group of results.
     """
     merged = with_merged_sweeps(nest, tuning)
     if merged is not None:
@@ -68,7 +71,7 @@ def reducing_schedule(
 def schedules_of(
     nest: LoopNest, architecture: LaunchArchitecture, tuning: Tuning
 ) -> Iterator[Schedule]:
-    """Yield the single-launch schedules of all policies that accept a nest."""
+    """Yield the schedule of each policy that accepts a nest and needs only one kernel launch."""
     reduces = any(isinstance(s, Reduce) for s, _ in walk(nest.body))
     for policy in (reducing_schedule if reduces else transpose_schedule, elementwise_schedule):
         made = policy(nest, architecture, tuning)

@@ -1,10 +1,10 @@
-"""The schedule of transposes: square tiles through shared memory.
+"""GPU schedules of transposes: square tiles through shared memory.
 
 A tile is read along the input's contiguous dimension and written along the result's. An odd pitch
-keeps the columns of the tile in different banks; elements of one and two bytes are moved four and
-two at a time. If there are too few threads to saturate memory, tiles are smaller, then have more
-threads each. For a dimension that is too short for tiles, each thread keeps all its elements in
-registers. The estimate must be faster than one element a thread.
+avoids bank conflicts. Elements of one and two bytes are moved four and two at a time. If there are
+too few threads to saturate the memory bandwidth, the tile size is reduced first, and then the
+number of threads of a tile is increased. A dimension that is too short for tiles is transposed in
+the registers of each thread, if the estimate is below that of one element per thread.
 
 Source: xla/backends/gpu/codegen/emitters/transpose.cc (Transpose and PackedTranspose).
 """
@@ -44,7 +44,7 @@ def transpose_schedule(
     nest: LoopNest, architecture: LaunchArchitecture, tuning: Tuning
 ) -> Schedule | Reason:
     """Return a schedule with tiles in shared memory, or a refusal."""
-    assert isinstance(architecture, GpuUnit)  # numbers of its memory
+    assert isinstance(architecture, GpuUnit)  # its memory bandwidth is needed below
     plan = Plan(nest, tuning)
     plan.sink()
     nest = plan.nest
@@ -85,19 +85,25 @@ def transpose_schedule(
         copied = around.stage(s.array, space="shared", pitch=pitch)
         _threads(copied[j], copied[i], width, rows)
     _threads(i, j, width, rows)
-    why = f"{counted(_tiles(read, written, side), 'tile')} of {side} x {side} elements for each matrix, {LANES * rows} threads each"
+    why = (
+        f"{counted(_tiles(read, written, side), 'tile')} of {side} x {side} elements for each matrix, "
+        f"{LANES * rows} threads each"
+    )
     if width > 1:
         why += f", {width} elements a thread at once"
     if (width, rows) != (widest, tuning.rows_at_once):
-        before = f"tiles of {LANES * widest} x {LANES * widest} elements with {LANES * tuning.rows_at_once} threads each"
-        why += f": {before} have fewer than the {enough} threads that keep the memory busy"
+        before = (
+            f"tiles of {LANES * widest} x {LANES * widest} elements with "
+            f"{LANES * tuning.rows_at_once} threads each"
+        )
+        why += f": {before} have fewer than the {enough} threads that saturate the memory bandwidth"
     return plan.schedule("transpose", why)
 
 
 def _transposed_loads(nest: LoopNest, axes: list[Axis]) -> tuple[list[Load], Axis] | Reason:
-    """Return the loads that tiles can hold and the axis that they are contiguous along.
+    """Return the loads to stage in tiles, and the axis along which these loads are contiguous.
 
-    Or a refusal, if no load is transposed or can be staged.
+    A refusal if no load is transposed, or if none can be staged.
     """
     found = [
         (s, a)
@@ -114,7 +120,8 @@ def _transposed_loads(nest: LoopNest, axes: list[Axis]) -> tuple[list[Load], Axi
     if not inside:
         return refuse(
             "not-staged",
-            f"%{found[0][0].array} is read under a condition, without which its index is outside of the array",
+            f"%{found[0][0].array} is read under a condition that keeps its index in bounds, "
+            "which a tile does not check",
         )
     read = inside[0][1]
     staged = [
@@ -125,7 +132,8 @@ def _transposed_loads(nest: LoopNest, axes: list[Axis]) -> tuple[list[Load], Axi
     ]
     if not staged:
         return refuse(
-            "several-tiles", f"%{inside[0][0].array} is read at several places, a tile holds one"
+            "several-tiles",
+            f"%{inside[0][0].array} is read by several loads, but a tile holds the elements of one",
         )
     return staged, read
 
@@ -159,7 +167,7 @@ def _short_schedule(
 def _in_registers(
     nest: LoopNest, axes: list[Axis], short: Axis, architecture: LaunchArchitecture, tuning: Tuning
 ) -> Schedule:
-    """Return a schedule whose threads have all steps of a short loop in registers.
+    """Return a schedule that unrolls the short loop, so that its elements are in registers.
 
     A thread reads contiguous elements, and a warp writes contiguous elements.
     """
@@ -186,9 +194,9 @@ def _tiles(read: Axis, written: Axis, side: int) -> int:
 def _tiled(
     axes: list[AxisHandle], read: AxisHandle, side: int
 ) -> tuple[AxisHandle, AxisHandle, AxisHandle]:
-    """Split into tiles per block.
+    """Split two axes into tiles and assign the tiles to blocks.
 
-    Return the axes inside of a tile, and the innermost loop around it.
+    Return the two axes within a tile, and the innermost axis of blocks.
     """
     *others, written = [axis for axis in axes if axis != read]
     read.reorder(*axes[axes.index(read) + 1 : -1])
@@ -210,7 +218,7 @@ def _tiled(
 
 
 def _threads(across: AxisHandle, along: AxisHandle, width: int, rows: int) -> None:
-    """Assign a warp to a row of the tile, and some rows at once."""
+    """Assign a warp to each row of the tile, `rows` rows at once, and unroll over the others."""
     if across.extent > rows:
         unrolled, across, _ = across.split(rows)
         unrolled.unroll()
@@ -219,7 +227,7 @@ def _threads(across: AxisHandle, along: AxisHandle, width: int, rows: int) -> No
 
 
 def _pitch(side: int, width: int, size: int) -> int:
-    """Return the row pitch of a tile in elements, an odd number of words for `width` rows."""
+    """Return the row pitch of a tile in elements; `width` rows are an odd number of words."""
     pitch = side + 1
     while size < 4 and width * pitch * size % 8 != 4:
         pitch += 1

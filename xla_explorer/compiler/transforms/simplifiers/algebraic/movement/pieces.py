@@ -23,8 +23,8 @@ from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.slicing imp
 from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import has_the_range_of_f32
 from xla_explorer.compiler.transforms.simplifiers.algebraic.reductions import (
     is_associative,
-    is_no_narrow_sum,
-    is_plain,
+    is_not_variadic,
+    partial_results_in_range,
     starts_from_identity,
 )
 from xla_explorer.foundation.reason import Reason, refuse
@@ -46,7 +46,7 @@ def reduces_the_joint(i: HloInstruction) -> bool:
     reduce(concatenate(name="whole"), any_("start")).that(reduces_the_joint),
     exactness=Exactness.REAL,
     when=(static, starts_from_identity),
-    within_range=(is_no_narrow_sum,),
+    within_range=(partial_results_in_range,),
     before=_SUM
     + "x = f32[2] parameter(0)\ny = f32[3] parameter(1)\nz = f32[] constant(0)\nc = f32[5] concatenate(x, y), dimensions={0}\n"
     "ROOT r = f32[] reduce(c, z), dimensions={0}, to_apply=sum",
@@ -82,7 +82,7 @@ def sums_batches(i: HloInstruction) -> bool:
     product = i.operands[0]
     batch = len(product.attributes.value("lhs_batch_dims"))
     return (
-        is_plain(i)
+        is_not_variadic(i)
         and plain_reducer(i.called[0]) == "add"
         and any(d < batch for d in i.attributes["dimensions"])
     )
