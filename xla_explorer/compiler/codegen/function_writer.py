@@ -26,6 +26,7 @@ from xla_explorer.compiler.codegen.ir.records import (
     Phi,
     Switch,
 )
+from xla_explorer.compiler.codegen.ir.structured_builder import OpenLoop
 from xla_explorer.compiler.codegen.ir.types import I1, I64, PTR, Type, structure_type
 from xla_explorer.compiler.codegen.ir.values import Integer, K, Pointer, Value
 
@@ -33,20 +34,6 @@ from xla_explorer.compiler.codegen.ir.values import Integer, K, Pointer, Value
 # `OptimizationOptions`).
 UNROLLED_ITERATIONS = 9
 UNROLLED_LINES = 300
-
-
-class OpenLoop:
-    """A loop being written.
-
-    carried: its loop-carried values in the body. following: to be set, the values for the next
-    iteration.
-    """
-
-    __slots__ = ("carried", "following", "index")
-
-    def __init__(self, index: Value[Integer], carried: list[Value]) -> None:
-        self.index, self.carried = index, carried
-        self.following: list[Value] = []
 
 
 class Variable(Generic[K]):

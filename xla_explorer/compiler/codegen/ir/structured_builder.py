@@ -272,10 +272,11 @@ class StructuredBuilder(IndexingBuilder):
 
 
 class OpenLoop:
-    """A loop being written.
+    """A loop whose body is being written; `FunctionWriter` uses the class too.
 
-    carried: its values in the body. following: to be set, the values for the next iteration.
-    results: the values after the loop.
+    carried: the loop-carried values in the body. following: their values for the next iteration,
+    which the body sets; by default they stay the same. results: the values after the loop, which
+    only `StructuredBuilder` sets.
     """
 
     __slots__ = ("carried", "following", "index", "results")
