@@ -29,7 +29,7 @@ LANES = 32  # of a warp
 STATIC_SHARED_BYTES = 48 << 10  # of a block; more must be requested and is dynamic
 
 
-class Launch(NamedTuple):
+class NestLaunch(NamedTuple):
     """A launch.
 
     blocks: of the grid. threads: of a block. lanes: steps of the `warp` axes, 1 if there are none.
@@ -50,12 +50,12 @@ def extent_of(axes: Sequence[BoundAxis], *kinds: AxisKind) -> int:
     return math.prod([b.axis.extent for b in axes if b.kind in kinds])
 
 
-def launch_of(nest: LoopNest) -> Launch:
+def launch_of(nest: LoopNest) -> NestLaunch:
     """Return the launch with a block and a thread for every step."""
     paths = [opened_axes(around, s) for s, around in nest.statements() if axes_of(s)]
     blocks, threads, lanes = [max([extent_of(path, kind) for path in paths], default=1)
                               for kind in (AxisKind.BLOCK, AxisKind.THREAD, AxisKind.WARP)]  # fmt: skip
-    return Launch(blocks, threads * lanes, lanes)
+    return NestLaunch(blocks, threads * lanes, lanes)
 
 
 def crosses_threads(s: Statement) -> bool:
@@ -95,7 +95,7 @@ def launch_problems(nest: LoopNest) -> list[Reason]:
     return found
 
 
-def _path_problems(s: Statement, around: tuple[Statement, ...], launch: Launch) -> list[Reason]:
+def _path_problems(s: Statement, around: tuple[Statement, ...], launch: NestLaunch) -> list[Reason]:
     path = opened_axes(around, s)
     threads, lanes = extent_of(path, AxisKind.THREAD) * launch.lanes, extent_of(path, AxisKind.WARP)
     name = axes_of(s)[-1].axis.name
