@@ -20,7 +20,7 @@ KINDS = ("device", "pinned_host", "unpinned_host")
 """Memory kinds, as JAX's CPU has them, the default one first; all are names of host memory."""
 
 
-class Memory(Owner):
+class PjrtMemory(Owner):
     """One of the memories of a device."""
 
     def __init__(self, number: int, kind: int) -> None:
@@ -32,7 +32,7 @@ class Memory(Owner):
 class Device(Owner):
     """A device, and its description."""
 
-    def __init__(self, number: int, memories: Sequence[Memory]) -> None:
+    def __init__(self, number: int, memories: Sequence[PjrtMemory]) -> None:
         super().__init__(DeviceRecord(number=number, memory=memories[0].handle))
         self.number, self.memories = number, dict(zip(KINDS, memories, strict=True))
         self.text("kind", f"xla_explorer {options.backend}")
@@ -50,7 +50,7 @@ class Client(Owner):
     def __init__(self, count: int = 1) -> None:
         super().__init__(ClientRecord())
         rows = [
-            [Memory(k + kind * count, kind) for kind in range(len(KINDS))] for k in range(count)
+            [PjrtMemory(k + kind * count, kind) for kind in range(len(KINDS))] for k in range(count)
         ]
         self.all_devices = [Device(k, row) for k, row in enumerate(rows)]
         memories = [memory for row in rows for memory in row]

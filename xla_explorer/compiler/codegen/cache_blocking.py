@@ -29,7 +29,7 @@ _BLOCKED_OPCODES = frozenset(
 BLOCK_BYTES = 256 << 10  # of all arrays together: a part of an ordinary L2 cache
 LEAST_BYTES = 1 << 20  # less stays in the cache without blocks
 MOST_BLOCKS = 4096
-Memory = tuple[int, int, int]  # slot of the argument table, offset, bytes
+BufferBytes = tuple[int, int, int]  # slot of the argument table, offset, bytes
 
 
 class BlockedKernel(NamedTuple):
@@ -60,7 +60,7 @@ class ChainAccess(NamedTuple):
     follows: block b touches only the fraction b of the memory.
     """
 
-    memory: Memory
+    memory: BufferBytes
     follows: bool
     written: bool
 
@@ -127,7 +127,7 @@ def _follows(offset: IndexExpression, rows: Sequence[Axis], elements: int) -> bo
     return step is not None and step > 0 and step * count == elements and low >= 0 and high < step
 
 
-def touched_again(accesses: Iterable[Memory]) -> int:
+def touched_again(accesses: Iterable[BufferBytes]) -> int:
     """Return the bytes of memory that is accessed more than once, which can profit."""
     return sum(memory[2] for memory, times in Counter(accesses).items() if times > 1)
 

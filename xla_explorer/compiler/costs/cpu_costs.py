@@ -6,7 +6,7 @@ are the target's.
 
 from __future__ import annotations
 
-from xla_explorer.compiler.target import Cache, Launch, Memory, Target
+from xla_explorer.compiler.target import Cache, Launch, MainMemory, Target
 from xla_explorer.hlo.instruction import HloInstruction
 
 # Nanoseconds per f32 element of vectorised code; what is not listed costs _CHEAP.
@@ -102,7 +102,7 @@ class FusionCostModel:
     __slots__ = ("_cache", "caches", "launch", "memory", "rows")
 
     def __init__(
-        self, launch: Launch, caches: tuple[Cache, ...], memory: Memory, rows: float = 0.006
+        self, launch: Launch, caches: tuple[Cache, ...], memory: MainMemory, rows: float = 0.006
     ) -> None:
         self.launch, self.memory = launch.nanoseconds, memory.nanoseconds_per_byte
         shares = _SHARES_OF_CACHES if len(caches) > 1 else _SHARES_OF_CACHES[-1:]

@@ -13,7 +13,7 @@ from xla_explorer.compiler.target.units import (
     GpuUnit,
     Launch,
     Link,
-    Memory,
+    MainMemory,
     Source,
     Unit,
     VectorUnit,
@@ -58,7 +58,7 @@ class Target:
     stack_space: int = 0
     vector: VectorUnit = field(default_factory=VectorUnit)
     caches: tuple[Cache, ...] = _CACHES
-    memory: Memory = field(default_factory=Memory)
+    memory: MainMemory = field(default_factory=MainMemory)
     cores: Cores = field(default_factory=Cores)
     gpu: GpuUnit | None = None
     launch: Launch = field(default_factory=Launch)

@@ -99,7 +99,7 @@ class Cache(Unit):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Memory(Unit):
+class MainMemory(Unit):
     """The main memory. nanoseconds_per_byte: for an array that one core streams."""
 
     nanoseconds_per_byte: float = 0.1
