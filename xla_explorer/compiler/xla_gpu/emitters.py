@@ -93,7 +93,7 @@ def launch_dimensions(hero: HloInstruction, elements: int) -> tuple[int, int]:
     return -(-kept // rows), across * max(256 // across, 1)
 
 
-class Traffic(NamedTuple):
+class KernelTime(NamedTuple):
     """Nanoseconds of a kernel: arithmetic, memory, and the total with overlap and launch."""
 
     compute: float
@@ -101,13 +101,13 @@ class Traffic(NamedTuple):
     time: float
 
 
-def traffic(
+def kernel_time(
     device: GpuUnit,
     launch: tuple[int, int],
     operations: float,
     reads: Iterable[tuple[float, float]],
     written: float,
-) -> Traffic:
+) -> KernelTime:
     """Return the times of a kernel launch. reads: (bytes of an array, bytes requested from it)."""
     blocks, threads = launch
     limit, dram = (
@@ -125,7 +125,7 @@ def traffic(
         reading += fresh / min(dram, limit) + (whole - fresh) / min(dram * cached, limit)
     lanes = min(blocks, device.multiprocessors) * min(threads, device.lanes)
     compute, memory = operations / (lanes * device.clock_gigahertz * 2), reading + written / dram
-    return Traffic(compute, memory, LAUNCH + compute + memory - _OVERLAP * min(compute, memory))
+    return KernelTime(compute, memory, LAUNCH + compute + memory - _OVERLAP * min(compute, memory))
 
 
 def operations_of(i: HloInstruction) -> int:

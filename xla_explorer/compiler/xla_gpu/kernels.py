@@ -11,12 +11,12 @@ from typing import Final
 
 from xla_explorer.compiler.target.units import GpuUnit
 from xla_explorer.compiler.xla_gpu.emitters import (
-    Traffic,
+    KernelTime,
     has_reduction_emitter,
+    kernel_time,
     launch_dimensions,
     operations_of,
     reduction_runs,
-    traffic,
 )
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.shape import Shape
@@ -226,7 +226,7 @@ def estimate(
     leader: HloInstruction,
     members: Sequence[HloInstruction],
     stored: Iterable[HloInstruction],
-) -> Traffic:
+) -> KernelTime:
     """Return the times of one kernel that computes all members, emitted like the leader.
 
     stored: the members whose results it writes.
@@ -256,7 +256,7 @@ def estimate(
         for operand, size in reads.items()
         if operand.shape.is_array
     ]
-    return traffic(
+    return kernel_time(
         device, launch_dimensions(kernel_hero(leader), elements), operations, read, written
     )
 

@@ -21,9 +21,9 @@ from xla_explorer.compiler.transforms.fusion.priority_policy import (
 from xla_explorer.compiler.xla_gpu.emitters import (
     LAUNCH,
     has_reduction_emitter,
+    kernel_time,
     launch_dimensions,
     operations_of,
-    traffic,
 )
 from xla_explorer.foundation.measured import at_most
 from xla_explorer.foundation.reason import Reason, refuse, value_formatter
@@ -200,7 +200,7 @@ class XlaCostModel(GpuCostModel):
         again = sum([whole for _, whole in reads]) - net
         written = float((root.operands[1] if group.in_place is not None else root).shape.byte_size)
         blocks, threads = launch = _launch(group)
-        found = traffic(device, launch, operations, reads, written)
+        found = kernel_time(device, launch, operations, reads, written)
         occupancy = min(1.0, blocks * threads / device.resident_threads)
         return KernelEstimate(operations, net, again, written, blocks * threads, occupancy, *found)
 
