@@ -13,7 +13,7 @@ from typing import Final
 
 from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.vector_math import polynomials
-from xla_explorer.compiler.codegen.vector_math.constants import LN2, Constant
+from xla_explorer.compiler.codegen.vector_math.constants import LN2, ExactConstant
 from xla_explorer.compiler.codegen.vector_math.exponential import (
     OVERFLOW,
     UNDERFLOW,
@@ -24,7 +24,7 @@ from xla_explorer.compiler.codegen.vector_math.logarithm import decompose_any
 from xla_explorer.compiler.codegen.vector_math.math_builder import MathBuilder
 
 ATANH_TAIL: Final = {"f32": polynomials.POWER_ATANH_F32, "f64": polynomials.POWER_ATANH_F64}
-TWO_THIRDS: Final = Constant(str(Fraction(2, 3)))
+TWO_THIRDS: Final = ExactConstant(str(Fraction(2, 3)))
 # Larger |y| have the same effect: |log|x|| is at least 2^-(mantissa_bits + 1) unless it is 0.
 LARGEST_EXPONENT: Final = {"f32": 2.0**40, "f64": 2.0**70}
 
