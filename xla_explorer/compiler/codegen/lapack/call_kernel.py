@@ -12,10 +12,10 @@ from xla_explorer.compiler.codegen.ir.values import Complex, Pointer, Scalar, Va
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
 from xla_explorer.compiler.codegen.lapack.routines import (
     Argument,
-    Array,
     Eigenvectors,
     LapackCall,
     Letter,
+    MatrixArgument,
     Nothing,
     Number,
     RowOrder,
@@ -78,7 +78,7 @@ class _LapackKernel:
         shape = array_shape(argument.shape.element_type, own, layout(tuple(range(len(own)))))
         pointer = self.context.scratch(max(shape.element_count, 1) * shape.element_type.bytes)
         self.views[number] = ArrayInMemory(pointer, shape)
-        skips = argument.skips if isinstance(argument, Array) else 0
+        skips = argument.skips if isinstance(argument, MatrixArgument) else 0
         return w.address(pointer, I8, skips * shape.element_type.bytes) if skips else pointer
 
     def write(self) -> None:
@@ -86,7 +86,7 @@ class _LapackKernel:
         call = self.call
         with self.context.iterate(list(call.batch)) as batch:
             for number, argument in enumerate(call.arguments):
-                if isinstance(argument, Array) and argument.operand is not None:
+                if isinstance(argument, MatrixArgument) and argument.operand is not None:
                     self._copy(
                         self.views[number], self.operands[argument.operand], batch, into=True
                     )
@@ -101,7 +101,7 @@ class _LapackKernel:
         letters = sum([isinstance(argument, Letter) for argument in self.call.arguments])
         w.call_routine(self.call.symbol, *self.pointers, *[w.number(1, I64)] * letters)
         for number, argument in enumerate(self.call.arguments):
-            if isinstance(argument, Array) and argument.result is not None:
+            if isinstance(argument, MatrixArgument) and argument.result is not None:
                 self._copy(self.views[number], outputs[argument.result], batch, into=False)
             elif isinstance(argument, Status) and argument.result is not None:
                 status = w.load(self.pointers[number], I32)
@@ -117,7 +117,7 @@ class _LapackKernel:
         """Emit row exchanges counted from 0, and the resulting order of rows."""
         w, rows, exchanges = self.w, self.context.outputs[order.result], self.views[order.exchanges]
         argument = self.call.arguments[order.exchanges]
-        assert isinstance(argument, Array) and argument.result is not None
+        assert isinstance(argument, MatrixArgument) and argument.result is not None
         counted = self.context.outputs[argument.result]
         if not rows.shape.dimensions[-1]:
             return
@@ -198,7 +198,7 @@ class _LapackKernel:
                     info = self._element(self.context.outputs[argument.result], batch)
                     w.store(w.number(status, I32), info)
                 elif (
-                    isinstance(argument, Array | Unused | Eigenvectors)
+                    isinstance(argument, MatrixArgument | Unused | Eigenvectors)
                     and argument.result is not None
                 ):
                     element_type = self.context.outputs[argument.result].shape.element_type

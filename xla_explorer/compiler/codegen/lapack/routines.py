@@ -47,7 +47,7 @@ class Work(NamedTuple):
     elements: int
 
 
-class Array(NamedTuple):
+class MatrixArgument(NamedTuple):
     """A column-major matrix or vector, initialised from an operand, stored to a result, or both.
 
     skips: leading elements of a vector that the routine does not use.
@@ -98,7 +98,7 @@ class Eigenvectors(NamedTuple):
     imaginary: int
 
 
-Argument = Letter | Number | Nothing | Work | Array | Status | Unused | Eigenvectors
+Argument = Letter | Number | Nothing | Work | MatrixArgument | Status | Unused | Eigenvectors
 
 
 class LapackCall(NamedTuple):
@@ -132,13 +132,13 @@ class _Call:
     def letter(self, name: str, default: str) -> Letter:
         return Letter(letter(self.instruction, name, default))
 
-    def matrix(self, operand: int | None = None, result: int | None = None) -> Array:
+    def matrix(self, operand: int | None = None, result: int | None = None) -> MatrixArgument:
         shape = (
             self.results[result]
             if result is not None
             else self.instruction.operands[operand or 0].shape
         )
-        return Array(shape, operand, result)
+        return MatrixArgument(shape, operand, result)
 
     def work(self, count: int) -> tuple[Argument, ...]:
         """Return a workspace and its size."""
@@ -290,7 +290,7 @@ def _geev(c: _Call) -> tuple[Argument, ...]:
     head: list[Argument] = [
         *[Letter("V" if wanted else "N") for wanted in sides],
         Number(n),
-        Array(c.instruction.operands[0].shape, 0),
+        MatrixArgument(c.instruction.operands[0].shape, 0),
     ]
     head += [_leading(n), *values]
     for k, wanted in enumerate(sides):

@@ -61,7 +61,6 @@ from xla_explorer.compiler.codegen.nest.accesses import (
 )
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
-    Array,
     AxisKind,
     Barrier,
     Body,
@@ -71,6 +70,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Iota,
     Load,
     LoopNest,
+    NestArray,
     Reduce,
     SelectRegion,
     Store,
@@ -281,7 +281,7 @@ class Lowering(AccessLowering):
         yield
         self.instance_by_instance_now = before
 
-    def allocate(self, array: Array) -> None:
+    def allocate(self, array: NestArray) -> None:
         """Allocate an array on the stack of the thread that runs the kernel.
 
         Arrays that carry values between phases are in memory that all tasks share. What does not

@@ -29,9 +29,9 @@ from xla_explorer.compiler.codegen.lowering.register_layouts import (
 )
 from xla_explorer.compiler.codegen.nest.accesses import whole_registers
 from xla_explorer.compiler.codegen.nest.ir import (
-    Array,
     Load,
     LoopNest,
+    NestArray,
     Space,
     Store,
 )
@@ -75,7 +75,7 @@ class AccessLowering(NestIndices):
         yield
         del self.guards[len(self.guards) - len(guards) :]
 
-    def address(self, array: Array, x: IndexExpression, point: Point) -> Value[Pointer]:
+    def address(self, array: NestArray, x: IndexExpression, point: Point) -> Value[Pointer]:
         """Return the address of the element at an offset, at lane 0.
 
         Unrolled instances have constant distances from one address. The contribution of outer loops
@@ -96,7 +96,7 @@ class AccessLowering(NestIndices):
         return memory.address(pointer, self.b.index(fixed)) if fixed else pointer
 
     def last_address(
-        self, array: Array, x: IndexExpression, point: Point, masked: bool
+        self, array: NestArray, x: IndexExpression, point: Point, masked: bool
     ) -> Value[Pointer]:
         """Return the address of the element of the last lane, if lanes go backwards.
 
@@ -133,7 +133,7 @@ class AccessLowering(NestIndices):
         return lambda point: self.load_contiguous(array, offset, guards, point)
 
     def load_strided(
-        self, array: Array, offset: IndexExpression, guards: Sequence[Guard], point: Point
+        self, array: NestArray, offset: IndexExpression, guards: Sequence[Guard], point: Point
     ) -> Scalar:
         """Load lanes that are not contiguous."""
         places = (
@@ -166,7 +166,7 @@ class AccessLowering(NestIndices):
             )
 
     def load_contiguous(
-        self, array: Array, offset: IndexExpression, guards: Sequence[Guard], point: Point
+        self, array: NestArray, offset: IndexExpression, guards: Sequence[Guard], point: Point
     ) -> Scalar:
         """Load contiguous lanes whose guards hold."""
         mask = self.mask(guards, point) if guards else None
@@ -176,7 +176,7 @@ class AccessLowering(NestIndices):
 
     def load_at(
         self,
-        array: Array,
+        array: NestArray,
         offset: IndexExpression,
         guards: Sequence[Guard],
         point: Point,
@@ -255,7 +255,7 @@ class AccessLowering(NestIndices):
                     )
 
     def store_at(
-        self, array: Array, offset: IndexExpression, value: Scalar, point: Point, lanes: int
+        self, array: NestArray, offset: IndexExpression, value: Scalar, point: Point, lanes: int
     ) -> None:
         """Store contiguous lanes at a point, under the guards."""
         mask, memory = (

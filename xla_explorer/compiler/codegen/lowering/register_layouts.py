@@ -19,7 +19,7 @@ from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
 from xla_explorer.compiler.codegen.lowering.elements import element_of, parts_of
 from xla_explorer.compiler.codegen.lowering.lower_indices import Point, UnrolledValue, points
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
-from xla_explorer.compiler.codegen.nest.ir import Array, Load, LoopNest
+from xla_explorer.compiler.codegen.nest.ir import Load, LoopNest, NestArray
 from xla_explorer.hlo.analysis.indexing import (
     ZERO,
     Axis,
@@ -135,7 +135,7 @@ def metadata_of(nest: LoopNest) -> tuple[Metadata, ...]:
 
 def store_streamed(
     lowering: AccessLowering,
-    array: Array,
+    array: NestArray,
     offset: IndexExpression,
     value: int,
     axes: Sequence[Axis],

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xla_explorer.compiler.codegen.nest.ir import (
-    Array,
     AxisKind,
     BoundAxis,
     Load,
     LoopNest,
+    NestArray,
     Store,
     axes_of,
 )
@@ -40,7 +40,7 @@ class Access:
         The id of the HLO instruction.
     """
 
-    array: Array
+    array: NestArray
     written: bool
     path: tuple[BoundAxis, ...]
     offset: IndexExpression
@@ -145,7 +145,7 @@ def whole_registers(
     )
 
 
-def is_whole(nest: LoopNest, array: Array) -> bool:
+def is_whole(nest: LoopNest, array: NestArray) -> bool:
     """Return True if the first store to an array fills aligned registers."""
     for s, around in nest.statements():
         if isinstance(s, Store) and s.array == array.name:

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
-    Array,
     For,
     Load,
     LoopNest,
+    NestArray,
     Reduce,
     Statement,
     Store,
@@ -34,7 +34,7 @@ class _ArrayAccess(NamedTuple):
     loops: the (axis, ordered) pairs around it, outermost first. guards: of these loops.
     """
 
-    array: Array
+    array: NestArray
     offset: IndexExpression
     loops: tuple[tuple[Axis, bool], ...]
     stores: bool

@@ -62,7 +62,7 @@ class BoundAxis(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Array:
+class NestArray:
     """An array in memory.
 
     Attributes
@@ -239,7 +239,7 @@ class Store:
 class Allocate:
     """An array for each execution of the body around, which lives until that body ends."""
 
-    array: Array
+    array: NestArray
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -278,7 +278,7 @@ class LoopNest:
 
     Attributes
     ----------
-    arrays : tuple of Array
+    arrays : tuple of NestArray
         Operands, then results.
     names : mapping of int to str
         Names of the HLO instructions in origins, by id.
@@ -291,13 +291,13 @@ class LoopNest:
     """
 
     name: str
-    arrays: tuple[Array, ...]
+    arrays: tuple[NestArray, ...]
     body: Body
     names: Mapping[int, str] = field(default_factory=dict)
     tasks: int = 1
     launch: tuple[Axis, ...] = ()
     forms: Mapping[str, AxisForm] = field(default_factory=dict)
-    _arrays: dict[str, Array] = field(default_factory=dict, init=False, repr=False)
+    _arrays: dict[str, NestArray] = field(default_factory=dict, init=False, repr=False)
     _axes: dict[str, BoundAxis | For] = field(default_factory=dict, init=False, repr=False)
     _opened: dict[str, tuple[Loop, tuple[Statement, ...]]] = field(
         default_factory=dict, init=False, repr=False
@@ -324,7 +324,7 @@ class LoopNest:
         """Return every statement with those around it, as `walk`."""
         return self._statements
 
-    def array(self, name: str) -> Array | None:
+    def array(self, name: str) -> NestArray | None:
         """Return the array of a name: an operand, a result or an allocated array."""
         return self._arrays.get(name)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xla_explorer.compiler.codegen.nest.ir import Array
+from xla_explorer.compiler.codegen.nest.ir import NestArray
 from xla_explorer.compiler.codegen.nest.text import array_text
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
@@ -19,12 +19,12 @@ class Opaque:
 
     name: str
     opcode: str
-    reads: tuple[Array, ...]
-    writes: tuple[Array, ...]
+    reads: tuple[NestArray, ...]
+    writes: tuple[NestArray, ...]
     reason: Reason
 
     @property
-    def arrays(self) -> tuple[Array, ...]:
+    def arrays(self) -> tuple[NestArray, ...]:
         """All arrays, operands first."""
         return (*self.reads, *self.writes)
 
@@ -35,13 +35,13 @@ class Opaque:
 def opaque_of(i: HloInstruction, reason: Reason) -> Opaque:
     """Return an instruction as an opaque kernel."""
     reads = tuple(
-        [Array(o.name if len(leaves) == 1 else f"{o.name}.{k}", leaf) for o in dict.fromkeys(i.operands)
+        [NestArray(o.name if len(leaves) == 1 else f"{o.name}.{k}", leaf) for o in dict.fromkeys(i.operands)
          for leaves in [[leaf for _, leaf in o.shape.leaves() if leaf.is_array]] for k, leaf in enumerate(leaves)]
     )  # fmt: skip
     results = [leaf for _, leaf in i.shape.leaves() if leaf.is_array]
     writes = tuple(
         [
-            Array("out" if len(results) == 1 else f"out{k}", leaf, True)
+            NestArray("out" if len(results) == 1 else f"out{k}", leaf, True)
             for k, leaf in enumerate(results)
         ]
     )

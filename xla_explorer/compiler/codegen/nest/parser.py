@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
-    Array,
     AxisKind,
     Barrier,
     Body,
@@ -20,6 +19,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Iota,
     Load,
     LoopNest,
+    NestArray,
     Origin,
     Reduce,
     SelectRegion,
@@ -88,7 +88,9 @@ class _Parser:
         found = _ARRAY.finditer(head[2])
         arrays = tuple(
             [
-                Array(m[3], parse_shape(m[4]), bool(m[1]), aliases=m[5] or "", streamed=bool(m[2]))
+                NestArray(
+                    m[3], parse_shape(m[4]), bool(m[1]), aliases=m[5] or "", streamed=bool(m[2])
+                )
                 for m in found
             ]
         )
@@ -129,7 +131,7 @@ class _Parser:
         if m := _STORE.fullmatch(line):
             return Store(m[2], self.place(m[3]), int(m[1]), self.origin(note))
         if m := _ALLOCATE.fullmatch(line):
-            return Allocate(Array(m[1], parse_shape(m[2]), True, Space(m[3])))
+            return Allocate(NestArray(m[1], parse_shape(m[2]), True, Space(m[3])))
         if line == "barrier":
             return Barrier()
         if m := _DEFINITION.fullmatch(line):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar, cast
 
 from xla_explorer.compiler.codegen.nest.directives import Directive, NestModule, fields_of
-from xla_explorer.compiler.codegen.nest.ir import Array, LoopNest
+from xla_explorer.compiler.codegen.nest.ir import LoopNest, NestArray
 from xla_explorer.compiler.codegen.nest.schedule_text import (
     DIRECTIVES,
     ScheduleError,
@@ -82,7 +82,7 @@ class Schedule:
         One sentence about the launch.
     following : Schedule or None
         The next kernel, which reads this one's results in scratch memory.
-    scratch : tuple of Array
+    scratch : tuple of NestArray
         The arrays there.
 
     Raises
@@ -107,7 +107,7 @@ class Schedule:
     emitter: str = field(kw_only=True, default="")
     reasoning: str = field(kw_only=True, default="")
     following: Schedule | None = field(kw_only=True, default=None)
-    scratch: tuple[Array, ...] = field(kw_only=True, default=())
+    scratch: tuple[NestArray, ...] = field(kw_only=True, default=())
 
     @property
     def stages(self) -> list[Schedule]:

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
-    Array,
     AxisKind,
     Barrier,
     Body,
@@ -21,6 +20,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Iota,
     Load,
     LoopNest,
+    NestArray,
     Origin,
     Reduce,
     SelectRegion,
@@ -57,7 +57,7 @@ def nest_lines(nest: LoopNest) -> Iterator[Line]:
     yield Line("}")
 
 
-def array_text(a: Array) -> str:
+def array_text(a: NestArray) -> str:
     """Return the declaration of an array."""
     shape = a.shape.text_without_layout if a.shape.layout.is_default else a.shape.text
     if a.space is not Space.PARAMETER:

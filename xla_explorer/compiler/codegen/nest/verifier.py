@@ -11,7 +11,6 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.nest.independence import why_not_independent
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
-    Array,
     AxisKind,
     Body,
     BoundAxis,
@@ -21,6 +20,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Iota,
     Load,
     LoopNest,
+    NestArray,
     Reduce,
     SelectRegion,
     Space,
@@ -105,7 +105,7 @@ class _VisibleNames:
 
     def __init__(
         self,
-        arrays: dict[str, Array],
+        arrays: dict[str, NestArray],
         axes: Mapping[Axis, AxisKind],
         values: dict[int, PrimitiveType],
         facts: tuple[Fact, ...],
@@ -197,7 +197,7 @@ class _Verifier:
         if isinstance(s, Reduce) and sum([kind is AxisKind.VECTOR for _, kind in s.axes]) > 1:
             self.problem("nested-vector", f"%{s.ids[0]}: a vector axis inside another one")
 
-    def allocate(self, array: Array, scope: _VisibleNames) -> None:
+    def allocate(self, array: NestArray, scope: _VisibleNames) -> None:
         if array.name in self.arrays:
             self.problem("array-declared-twice", f"%{array.name} is declared twice")
         if not array.written or array.space is Space.PARAMETER:

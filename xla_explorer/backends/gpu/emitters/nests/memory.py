@@ -15,7 +15,7 @@ from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import constant, from_memory
 from xla_explorer.compiler.codegen.lowering.elements import Memory, joined, one_lane
 from xla_explorer.compiler.codegen.lowering.lower_indices import Point, UnrolledValue, points
-from xla_explorer.compiler.codegen.nest.ir import Array, Load, LoopNest, Store
+from xla_explorer.compiler.codegen.nest.ir import Load, LoopNest, NestArray, Store
 from xla_explorer.hlo.analysis.indexing import Axis, linearize
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.shape import Shape
@@ -74,7 +74,7 @@ class Arrays:
             self.b, shape.element_type, not invariant, INVARIANT if invariant else ""
         )
 
-    def allocate(self, array: Array) -> None:
+    def allocate(self, array: NestArray) -> None:
         """Allocate a block's array in shared memory, outside of all thread axes."""
         address = self.writer.block.shared_address(
             array.shape.element_count * array.shape.element_type.bytes

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 
 from xla_explorer.compiler.codegen.kernels.scatter import atomic_operation, updates_compare_and_swap
 from xla_explorer.compiler.codegen.nest.ir import (
-    Array,
     BoundAxis,
     Case,
     Combination,
     Compute,
     Load,
     LoopNest,
+    NestArray,
     Origin,
     Reduce,
     SelectRegion,
@@ -89,7 +89,7 @@ class _Scatter(PlainNest):
             if d not in self.windows
         }
 
-    def stores(self, members: list[tuple[HloInstruction, int, Array]], place: Place) -> None:
+    def stores(self, members: list[tuple[HloInstruction, int, NestArray]], place: Place) -> None:
         """Store the elements after all rows (see `PlainNest`)."""
         values = tuple([self.value(o, place) for o in self.operands])
         if 0 not in self.updates[0].shape.dimensions:

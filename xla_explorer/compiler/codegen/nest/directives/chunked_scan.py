@@ -16,13 +16,13 @@ from xla_explorer.compiler.codegen.nest.directives.base import Directive
 from xla_explorer.compiler.codegen.nest.directives.reduction_directive import identity_of, too_large
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
-    Array,
     Body,
     BoundAxis,
     Combination,
     For,
     Load,
     LoopNest,
+    NestArray,
     Reduce,
     Space,
     Store,
@@ -114,7 +114,7 @@ class ChunkScan(Directive):
         assert isinstance(s.combiner, OpcodeSpec)
         (element,), (one, *rest) = s.elements, s.axes
         start = identity_of(next(numbers), s.combiner, element)
-        array = Array(
+        array = NestArray(
             f"chunk_totals_{s.ids[0]}",
             array_shape(element, (one.axis.extent, LINE_BYTES // element.bytes)),
             True,
@@ -161,7 +161,7 @@ class ChunkScan(Directive):
     def _combined_totals(
         self,
         s: Reduce,
-        array: Array,
+        array: NestArray,
         axis: Axis,
         loaded: int,
         ids: tuple[int, ...],

@@ -14,11 +14,11 @@ from xla_explorer.compiler.codegen.nest.directives.step_directive import (
 )
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
-    Array,
     Body,
     Definition,
     Load,
     LoopNest,
+    NestArray,
     Reduce,
     SelectRegion,
     Space,
@@ -206,7 +206,7 @@ class ComputeAt(StepDirective):
         else:
             places = {id(x.statement): tuple([index(a) for a in x.axes]) for x in (first, *later)}
             shape = array_shape(element, tuple([a.extent for a in first.axes]))
-            array = Array(f"stored_{ids_of(first.statement)[0]}", shape, True, Space.SCRATCH)
+            array = NestArray(f"stored_{ids_of(first.statement)[0]}", shape, True, Space.SCRATCH)
         again = {id(x.statement) for x in later}
 
         def change(s: Statement) -> Body | Statement | None:

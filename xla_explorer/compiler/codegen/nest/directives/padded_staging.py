@@ -11,7 +11,6 @@ from typing import Any, ClassVar, NamedTuple
 from xla_explorer.compiler.codegen.nest.directives.staging import Stage
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
-    Array,
     Body,
     Combination,
     Compute,
@@ -19,6 +18,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     For,
     Load,
     LoopNest,
+    NestArray,
     Origin,
     Reduce,
     Space,
@@ -128,7 +128,7 @@ class StagePadded(Stage):
             self._left_out(nest),
         )
         assert isinstance(load, Load)
-        tile = Array(f"padded_{load.id}", self._tile(nest), True, Space(self.space))
+        tile = NestArray(f"padded_{load.id}", self._tile(nest), True, Space(self.space))
         extents = self._operand(nest).shape.dimensions
         at, to, loops = (
             list(load.place),
@@ -185,7 +185,7 @@ class StagePadded(Stage):
 
         return replace(nest, body=rewritten(nest.body, change))
 
-    def _operand(self, nest: LoopNest) -> Array:
+    def _operand(self, nest: LoopNest) -> NestArray:
         return next(a for a in nest.arrays if a.name == self.array.removeprefix("%"))
 
     def _left_out(self, nest: LoopNest) -> list[Guard]:

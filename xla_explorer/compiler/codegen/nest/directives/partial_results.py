@@ -19,7 +19,6 @@ from xla_explorer.compiler.codegen.nest.directives.reduction_directive import (
 )
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
-    Array,
     AxisKind,
     Body,
     BoundAxis,
@@ -27,6 +26,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     For,
     Load,
     LoopNest,
+    NestArray,
     Reduce,
     Space,
     Store,
@@ -140,7 +140,7 @@ class Rfactor(ReductionDirective):
         made: Body
         if self.stored:
             after = Axis(f"{self.axis}p", one.axis.extent)
-            array = Array(
+            array = NestArray(
                 f"partial_{s.ids[0]}", array_shape(element, (after.extent,)), True, Space.SCRATCH
             )
             each = For(
@@ -186,7 +186,7 @@ class Rfactor(ReductionDirective):
         for k, t in zip(s.ids, s.elements, strict=True):
             extents = tuple([x.axis.extent for x in around]) or (LINE // t.bytes,)
             arrays.append(
-                Array(
+                NestArray(
                     f"partial_{k}", array_shape(t, (one.axis.extent, *extents)), True, Space.SCRATCH
                 )
             )

@@ -16,13 +16,13 @@ from xla_explorer.compiler.codegen.nest.directives.reduction_directive import (
 )
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
-    Array,
     AxisKind,
     Body,
     Compute,
     For,
     Load,
     LoopNest,
+    NestArray,
     Reduce,
     Space,
     Statement,
@@ -156,7 +156,7 @@ class InterchangeReduction(ReductionDirective):
             tuple([index(x.axis) for x in loops]),
         )
         accumulators = [
-            Array(f"accumulators_{k}", array_shape(t, extents), True, Space.SCRATCH)
+            NestArray(f"accumulators_{k}", array_shape(t, extents), True, Space.SCRATCH)
             for k, t in zip(s.ids, s.elements, strict=True)
         ]
         cleared = tuple(

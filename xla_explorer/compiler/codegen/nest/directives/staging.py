@@ -15,13 +15,13 @@ from xla_explorer.compiler.codegen.nest.directives.step_directive import (
 )
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
-    Array,
     Compute,
     Constant,
     For,
     Iota,
     Load,
     LoopNest,
+    NestArray,
     Space,
     Store,
     axes_of,
@@ -186,7 +186,7 @@ class Stage(StepDirective):
         (found,) = self.found(nest)
         load, number = found.statement, nest.fresh_id()
         assert isinstance(load, Load)
-        tile = Array(
+        tile = NestArray(
             f"tile_{ids_of(load)[0]}",
             array_shape(load.element, self._shape(found)),
             True,
@@ -217,7 +217,7 @@ class Stage(StepDirective):
         )
 
 
-def leaves(array: Array, place: Place, facts: tuple[Fact, ...] = ()) -> bool:
+def leaves(array: NestArray, place: Place, facts: tuple[Fact, ...] = ()) -> bool:
     """Return True if an index may be outside of its array, where only `facts` hold.
 
     A copy is made before any select region, so conditions of these do not count.

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from xla_explorer.compiler.codegen.nest.ir import (
-    Array,
     For,
     LoopNest,
+    NestArray,
     Store,
 )
 from xla_explorer.compiler.codegen.nest.plain_nests.element_values import (
@@ -105,9 +105,9 @@ class PlainNest(ElementValues):
         names = ["out"] if len(leaves) == 1 else [f"out{k}" for k in range(len(leaves))]
         names = [f"{name}.result" if name in taken else name for name in names]
         outputs = [
-            Array(name, shape, True) for name, (_, _, shape) in zip(names, leaves, strict=True)
+            NestArray(name, shape, True) for name, (_, _, shape) in zip(names, leaves, strict=True)
         ]
-        groups: dict[tuple[int, ...], list[tuple[HloInstruction, int, Array]]] = {}
+        groups: dict[tuple[int, ...], list[tuple[HloInstruction, int, NestArray]]] = {}
         for (root, k, shape), output in zip(leaves, outputs, strict=True):
             groups.setdefault(shape.dimensions, []).append((root, k, output))
         for dimensions, members in groups.items():
@@ -145,7 +145,7 @@ class PlainNest(ElementValues):
                 refuse("updates-in-place", f"%{root.name} must update an operand of the kernel")
             )
         taken = {a.name for a in self.arrays.values()}
-        output = Array(
+        output = NestArray(
             "out.result" if "out" in taken else "out",
             root.shape,
             True,
@@ -198,7 +198,7 @@ class PlainNest(ElementValues):
             self.names,
         )
 
-    def stores(self, members: list[tuple[HloInstruction, int, Array]], place: Place) -> None:
+    def stores(self, members: list[tuple[HloInstruction, int, NestArray]], place: Place) -> None:
         """Write the values of results at a place, then their stores."""
         values = [self.values(root, place)[k] for root, k, _ in members]
         # After all loads: processors delay a load whose address has the low bits of an earlier

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from xla_explorer.compiler.codegen.nest.ir import (
-    Array,
     Compute,
     Constant,
     Definition,
+    NestArray,
     Origin,
     ids_of,
 )
@@ -79,7 +79,7 @@ class NestScopes:
         arguments: Sequence[HloInstruction],
     ) -> None:
         names = array_names(operands)
-        self.arrays = {o: Array(name, o.shape) for o, name in zip(operands, names, strict=True)}
+        self.arrays = {o: NestArray(name, o.shape) for o, name in zip(operands, names, strict=True)}
         self.forwarded = (
             dict(zip(fused.parameters(), arguments, strict=True)) if fused is not None else {}
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xla_explorer.compiler.codegen.nest.ir import Array, BoundAxis, Reduce, Store
+from xla_explorer.compiler.codegen.nest.ir import BoundAxis, NestArray, Reduce, Store
 from xla_explorer.compiler.codegen.nest.plain_nests.hlo_parts import accumulator_type
 from xla_explorer.hlo.analysis.indexing import Axis, index
 from xla_explorer.hlo.analysis.running_windows import scan_dimension
@@ -28,7 +28,7 @@ def scanned_dimension(root: HloInstruction) -> tuple[int, bool] | None:
 def write_scan(
     nest: PlainNest,
     root: HloInstruction,
-    outputs: Sequence[Array],
+    outputs: Sequence[NestArray],
     axes: Sequence[Axis],
     dimension: int,
     from_end: bool,

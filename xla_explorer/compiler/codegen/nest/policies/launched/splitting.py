@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.nest.ir import (
-    Array,
     Body,
     BoundAxis,
     Combination,
@@ -19,6 +18,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     For,
     Load,
     LoopNest,
+    NestArray,
     Reduce,
     Statement,
     Store,
@@ -52,7 +52,7 @@ class Halves(NamedTuple):
 
     partial: LoopNest
     combining: LoopNest
-    scratch: tuple[Array, ...]
+    scratch: tuple[NestArray, ...]
 
 
 Policy = Callable[[LoopNest], Schedule | Reason]
@@ -112,7 +112,7 @@ def cut_reductions(
     kept = [loop.axis for loop in loops]
     part = Axis(f"{names[0]}p", parts)
     dimensions = [part, *kept] if parts_outside else [*kept, part]
-    arrays: list[Array] = []
+    arrays: list[NestArray] = []
     first: list[Statement] = []
     second: list[Statement] = list(body[last + 1 :])
     combining: list[Statement] = []
@@ -132,7 +132,7 @@ def cut_reductions(
                 identity_element(s.combiner.name, element), array_shape(element, ())
             ),
         )
-        array = Array(
+        array = NestArray(
             f"partial_{number}", array_shape(element, tuple([a.extent for a in dimensions])), True
         )
         arrays.append(array)
