@@ -118,7 +118,8 @@ def decisions(
         named = f', consumer="{subjects[-1]}"' if len(subjects) > 1 else ""
         which = frame.iloc[0]["kind"]
         hints.append(
-            f'why(program="{program}", kind="{which}", producer="{subjects[0]}"{named}) has all conditions'
+            f'why(program="{program}", kind="{which}", producer="{subjects[0]}"{named}) has all '
+            "conditions"
         )
     return Reply(head, [text_part(note), rows_part(_by_cost(frame), _DECISIONS)], hints)
 

@@ -167,7 +167,8 @@ COMMANDS = (
     ),
     command(
         "schedule",
-        "the schedule of a kernel's loop nest: look at it, change it, run it beside the default kernel",
+        "the schedule of a kernel's loop nest: look at it, change it, run it beside the default "
+        "kernel",
         *FILE,
         argument(
             "--kernel", metavar="NAME", help="%%name of a kernel (default: a table of all kernels)"
@@ -233,7 +234,8 @@ COMMANDS = (
     ),
     command(
         "bisect",
-        "the first pass, and its first rewrite, after which values differ; exit code 1 when some do",
+        "the first pass, and its first rewrite, after which values differ; exit code 1 when some "
+        "do",
         *FILE,
         *INPUTS[:2],
         *common(),
@@ -285,7 +287,8 @@ COMMANDS = (
             type=int,
             default=None,
             metavar="PORT",
-            help="serve HTTP on this port of 127.0.0.1, 0 for a free one (default: stdio); the token "
+            help="serve HTTP on this port of 127.0.0.1, 0 for a free one (default: stdio); the "
+            "token "
             "is printed, or that of XLA_EXPLORER_MCP_TOKEN",
         ),
         argument("--no-run", action="store_true", help="refuse tools that run the program"),

@@ -119,7 +119,8 @@ def run(given: Namespace) -> int:
     if given.check:
         error, fine = largest_error(flatten_value(evaluate(module, *leaves)), values)
         print(
-            f"{'agrees with' if fine else 'DIFFERS from'} the evaluator (largest error {error:.2g})",
+            f"{'agrees with' if fine else 'DIFFERS from'} the evaluator (largest error "
+            f"{error:.2g})",
             file=sys.stderr,
         )
         status = 0 if fine else 1
@@ -139,7 +140,8 @@ def run(given: Namespace) -> int:
         )
         if not given.output and any(v.size > MOST_VALUES for v in values):
             print(
-                f"results of more than {MOST_VALUES} elements have no values here: write them with -o FILE.npz",
+                f"results of more than {MOST_VALUES} elements have no values here: write them "
+                "with -o FILE.npz",
                 file=sys.stderr,
             )
     else:
@@ -349,7 +351,8 @@ def pjrt_plugin(given: Namespace) -> int:
     """Write a shared object that hands the plugin's table to its host."""
     content = importlib.import_module("xla_explorer.pjrt.shared_object").shared_object()
     print(
-        f"written: {write_file(given.output, content)} ({len(content):,} bytes), for a Python that can import xla_explorer:"
+        f"written: {write_file(given.output, content)} ({len(content):,} bytes), for a Python "
+        "that can import xla_explorer:"
     )
     print(
         f"PJRT_NAMES_AND_LIBRARY_PATHS=xla_explorer:{Path(given.output).resolve()} python train.py"

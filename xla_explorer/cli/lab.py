@@ -46,7 +46,8 @@ def lab(folder: Path, *, browser: bool, port: int | None, options: Sequence[str]
     print(f"opening {notebook} (copies, the course beside it; Ctrl-C stops JupyterLab)")
     if not browser:
         print(
-            f"in the browser: the address that JupyterLab prints, with /lab/tree/{notebook.name} in the place of /lab",
+            f"in the browser: the address that JupyterLab prints, with /lab/tree/{notebook.name} "
+            "in the place of /lab",
             flush=True,
         )
     before = signal.signal(signal.SIGTERM, _interrupt)

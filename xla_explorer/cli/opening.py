@@ -42,7 +42,8 @@ _AGAINST: Final = (
 _LINK: Final = '<p><a href="{}{}">what XLA decided otherwise in {}</a></p>'
 _STYLE: Final = (
     "body{font:14px/1.5 system-ui,sans-serif;margin:24px;color:#1c1c1c;background:#fff}"
-    "table{border-collapse:collapse}td,th{padding:2px 12px 2px 0;text-align:left}td.n{text-align:right}"
+    "table{border-collapse:collapse}td,th{padding:2px 12px 2px "
+    "0;text-align:left}td.n{text-align:right}"
     "@media(prefers-color-scheme:dark){body{background:#161616;color:#e6e6e6}a{color:#8ab4f8}}"
 )
 
@@ -60,7 +61,8 @@ def list_page(found: RecordedModules, prefix: str = "", against: str = "") -> st
     """
     counts = Counter([row.name for row in found.rows])
     rows = "".join([
-        f'<tr><td><a href="{prefix}{quote(row.key, safe="")}">{escape(row.name or "(device work without a module)")}</a>'
+        '<tr><td><a '
+        f'href="{prefix}{quote(row.key, safe="")}">{escape(row.name or "(device work without a module)")}</a>'
         f'{f" <small>{escape(_number(row.key))}</small>" if counts[row.name] > 1 else ""}</td>'
         f'<td class="n">{microseconds(row.us) if row.us is not None else ""}</td>'
         f'<td class="n">{row.runs or ""}</td><td class="n">{row.passes or ""}</td></tr>'
@@ -74,11 +76,15 @@ def list_page(found: RecordedModules, prefix: str = "", against: str = "") -> st
     title = escape(cut_paths(found.headline()))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        f"<title>{title} · xla_explorer</title><style>{_STYLE}</style></head><body><main><h1>{title}</h1><p>Compiled by XLA. "
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src '
+        "'unsafe-inline'\">"
+        f"<title>{title} · "
+        f"xla_explorer</title><style>{_STYLE}</style></head><body><main><h1>{title}</h1><p>Compiled "
+        "by XLA. "
         "Device time is as the profile recorded it; a module without a time was not recorded.</p>"
         f"{_LINK.format(prefix, _AGAINST, escape(cut_paths(against))) if against else ''}"
-        f"<table><thead><tr><th>module</th><th>device time</th><th>runs</th><th>HLO texts</th></tr></thead><tbody>{rows}</tbody></table>"
+        "<table><thead><tr><th>module</th><th>device time</th><th>runs</th><th>HLO "
+        f"texts</th></tr></thead><tbody>{rows}</tbody></table>"
         f"{more}</main></body></html>\n"
     )
 
@@ -93,8 +99,10 @@ def difference_page(found: RecordedModules, against: RecordedModules) -> str:
     report = differences(found.session(row.key), against.session(other.key), machine_limits())
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        f"<title>{escape(row.name)} · compiled by XLA, twice · xla_explorer</title><style>{_STYLE}</style></head>"
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src '
+        "'unsafe-inline'\">"
+        f"<title>{escape(row.name)} · compiled by XLA, twice · "
+        f"xla_explorer</title><style>{_STYLE}</style></head>"
         f"<body><main><h1>{escape(row.name)} · compiled by XLA, twice</h1>{cut_paths(report.to_html())}</main></body></html>\n"
     )
 
@@ -155,7 +163,8 @@ class _Handler(BaseHTTPRequestHandler):
         except XlaExplorerError as problem:
             self._answer(
                 404,
-                f"<!doctype html><title>xla_explorer</title><p>{escape(cut_paths(str(problem)))}</p>",
+                "<!doctype "
+                f"html><title>xla_explorer</title><p>{escape(cut_paths(str(problem)))}</p>",
             )
 
     def _answer(self, status: int, text: str) -> None:
@@ -219,6 +228,7 @@ def _redirecting_file(address: str) -> Iterator[str]:
         file = Path(folder) / "open.html"
         target = escape(address)
         file.write_text(
-            f'<!doctype html><meta http-equiv="refresh" content="0; url={target}"><a href="{target}">xla_explorer</a>'
+            f'<!doctype html><meta http-equiv="refresh" content="0; url={target}"><a '
+            f'href="{target}">xla_explorer</a>'
         )
         yield file.as_uri()

@@ -44,7 +44,8 @@ def tour(output: Path, repeats: int, *, every_row: bool = False) -> int:
         f"\nWritten: {output.resolve()} ({byte_count(output.stat().st_size)}, one file, no network): open it in a browser,"
     )
     print(
-        "step through the passes with [ and ], press ? for the other keys. Next: xla-explorer lab opens the notebook of this tour."
+        "step through the passes with [ and ], press ? for the other keys. Next: xla-explorer "
+        "lab opens the notebook of this tour."
     )
     return 0 if good else 1
 
@@ -53,7 +54,8 @@ def _one(session: Session, name: str, repeats: int, limit: int) -> bool:
     source = session.source
     heading(f"{name}: module {source.name}")
     print(
-        f"{source.instruction_count()} instructions in {len(source.computations)} computations; parameters {session.signature.text}; "
+        f"{source.instruction_count()} instructions in {len(source.computations)} computations; "
+        f"parameters {session.signature.text}; "
         f"result {source.result_shape().text_without_layout}"
     )
     seconds = ", ".join(
@@ -82,7 +84,10 @@ def _one(session: Session, name: str, repeats: int, limit: int) -> bool:
     frame = session.decisions("fusion")
     counts = frame[frame["verdict"] == "refused"]["code"].value_counts()
     print(
-        f"{(frame['verdict'] == 'accepted').sum()} accepted, {(frame['verdict'] == 'refused').sum()} refused: "
+        (
+            f"{(frame['verdict'] == 'accepted').sum()} accepted, "
+            f"{(frame['verdict'] == 'refused').sum()} refused: "
+        )
         + ", ".join([f"{code} ({count})" for code, count in counts.items()])
     )
     refused = frame[frame["verdict"] == "refused"]
@@ -101,7 +106,8 @@ def _one(session: Session, name: str, repeats: int, limit: int) -> bool:
     slow = kernels[kernels["runs_on"] == "evaluator"]
     if len(slow):
         print(
-            f"without native code yet, on the evaluator: {number_of(len(slow), 'kernel')}; the column code has the reason"
+            f"without native code yet, on the evaluator: {number_of(len(slow), 'kernel')}; the "
+            "column code has the reason"
         )
     print(f"memory: {session.buffers().headline()}")
 
@@ -112,7 +118,8 @@ def _one(session: Session, name: str, repeats: int, limit: int) -> bool:
         flatten_value(evaluate(source, *leaves)), session.executable.execute(leaves)
     )
     print(
-        f"random arguments (seed 0): the result {'agrees with' if fine else 'DIFFERS FROM'} the numpy evaluator's "
+        f"random arguments (seed 0): the result {'agrees with' if fine else 'DIFFERS FROM'} the "
+        "numpy evaluator's "
         f"(largest error {error:.2g} of the largest value)"
     )
     profile = session.profile(*arguments, repeats=repeats)

@@ -129,7 +129,8 @@ def plan_refusal(computation: HloComputation, stored: Iterable[HloInstruction]) 
     if missing:
         return refuse(
             "must-be-stored",
-            f"%{missing[0]} must be stored: it is a result, a reduction, a product, or an operand of one",
+            f"%{missing[0]} must be stored: it is a result, a reduction, a product, or an "
+            "operand of one",
         )
     work, limit = (
         plan_cost(computation, stores).operations,

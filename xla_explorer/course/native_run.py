@@ -82,7 +82,8 @@ class NativeChild:
             )
         if reply["beside"]:
             raise OutsideError(
-                f"the kernel wrote outside of the {len(inputs)} arrays that it was given, before or after number {reply['beside'][0]}",
+                f"the kernel wrote outside of the {len(inputs)} arrays that it was given, before "
+                f"or after number {reply['beside'][0]}",
                 "which index is negative, or not below the array's length?",
             )
         if reply["untouched"]:
@@ -135,7 +136,8 @@ class NativeChild:
                 self.close()
                 raise KernelCrashedError(
                     f"the kernel ended its process (code {code})",
-                    "check the loop's bounds (a read or write outside of an array) and the alignment of vectors "
+                    "check the loop's bounds (a read or write outside of an array) and the "
+                    "alignment of vectors "
                     "(`align 4` at loads and stores of <n x float>: arrays begin anywhere)",
                 )
             self._unread += more
@@ -211,7 +213,8 @@ def main() -> None:
                 wanted = len(inputs) + 2
                 if len(parameters.split(",")) != wanted:
                     raise XlaExplorerError(
-                        f"@{name} takes {len(parameters.split(','))} parameters, {wanted} are passed",
+                        f"@{name} takes {len(parameters.split(','))} parameters, {wanted} are "
+                        "passed",
                         "a pointer for each input, one for the output, and i64 %n",
                     )
                 library = NativeLibrary(optimize_and_emit(ir).objects, exports=[name])

@@ -38,7 +38,10 @@ def parameter_program(shape: Shape) -> HloModule:
     "Fill in the answers.",
     "Replace each None in the dictionary by a number.",
     hints=(
-        "bf16 has 2 bytes, f32 has 4, pred has 1; the number of elements is the product of the dimensions.",
+        (
+            "bf16 has 2 bytes, f32 has 4, pred has 1; the number of elements is the product of "
+            "the dimensions."
+        ),
         "In {1,0} the first number is the dimension whose elements are contiguous in memory.",
     ),
 )
@@ -123,7 +126,10 @@ def _array_shapes() -> list[Shape]:
     "Start with a vector: the answer is (element_bytes,).",
     hints=(
         "The fastest dimension, the first of minor_to_major, has the stride element_bytes.",
-        "Walk along minor_to_major with a step that grows by the size of each dimension, and write it to that dimension's place.",
+        (
+            "Walk along minor_to_major with a step that grows by the size of each dimension, and "
+            "write it to that dimension's place."
+        ),
     ),
 )
 def strides(function: Callable[..., Any]) -> Cases:
@@ -151,7 +157,8 @@ def strides(function: Callable[..., Any]) -> Cases:
                     str(tuple(steps)),
                     repr(got),
                     parameter_program(shape),
-                    hint="Walk the layout from minor to major: the stride of a dimension is the product of the sizes that came before it.",
+                    hint="Walk the layout from minor to major: the stride of a dimension is the "
+                    "product of the sizes that came before it.",
                 )
             )
         yield None
@@ -189,7 +196,8 @@ def leaves(function: Callable[[Shape], Any]) -> Cases:
                     str(expected),
                     repr(got),
                     parameter_program(shape),
-                    hint="Recurse into shape.tuple_shapes where shape.is_tuple, and put the element's number "
+                    hint="Recurse into shape.tuple_shapes where shape.is_tuple, and put the "
+                    "element's number "
                     "before the returned paths.",
                 )
             )

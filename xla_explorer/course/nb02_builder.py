@@ -63,7 +63,8 @@ def _compare(
                     f"f32{list(want.shape)}",
                     str(module.result_shape()),
                     module,
-                    hint="keepdims=True keeps the reduced dimension with size 1, so that it broadcasts back.",
+                    hint="keepdims=True keeps the reduced dimension with size 1, so that it "
+                    "broadcasts back.",
                 )
             )
         with np.errstate(all="ignore"):
@@ -113,7 +114,10 @@ def _reference_softmax(x: Array) -> Array:
     "Write softmax(x) over the last dimension.",
     "Start with the largest value of each row: x.max(axis=-1, keepdims=True).",
     hints=(
-        "Subtract the row's largest value before exp: then no power is above 1, and the quotient stays the same.",
+        (
+            "Subtract the row's largest value before exp: then no power is above 1, and the "
+            "quotient stays the same."
+        ),
         "Keep the exponentials in a variable: the program must compute them once.",
     ),
 )
@@ -142,10 +146,14 @@ def softmax(function: Callable[[HloValue], HloValue]) -> Cases:
         _reference_softmax,
         11,
         {
-            "not-finite": "exp(1000) is infinite in f32, and infinity / infinity is NaN. Softmax does not change when you "
+            "not-finite": "exp(1000) is infinite in f32, and infinity / infinity is NaN. Softmax "
+            "does not change when you "
             "subtract the same "
-            "number from a whole row: which number of that row makes its largest exponent 0? Rows may lie far apart.",
-            "wrong-value": "Each row sums to one by itself: reduce along axis=-1 only, and keep the dimension.",
+            "number from a whole row: which number of that row makes its largest exponent 0? "
+            "Rows may lie far apart.",
+            "wrong-value": (
+                "Each row sums to one by itself: reduce along axis=-1 only, and keep the dimension."
+            ),
         },
     )
 
@@ -161,8 +169,14 @@ def _reference_layernorm(x: Array, g: Array, b: Array) -> Array:
     "Write layernorm(x, gain, bias) over the last dimension.",
     "Start with the mean: x.mean(axis=-1, keepdims=True).",
     hints=(
-        "Take the differences from the mean, then the mean of their squares: d * d, not x * x less the square of the mean.",
-        "Epsilon belongs under the square root, where it keeps a row without spread from a division by zero.",
+        (
+            "Take the differences from the mean, then the mean of their squares: d * d, not x * "
+            "x less the square of the mean."
+        ),
+        (
+            "Epsilon belongs under the square root, where it keeps a row without spread from a "
+            "division by zero."
+        ),
     ),
 )
 def layernorm(function: Callable[[HloValue, HloValue, HloValue], HloValue]) -> Cases:
@@ -193,8 +207,11 @@ def layernorm(function: Callable[[HloValue, HloValue, HloValue], HloValue]) -> C
         _reference_layernorm,
         24,
         {
-            "not-finite": "Where a row is constant its variance is zero: add epsilon before the square root.",
-            "wrong-value": "mean((x - mean)**2) is exact where mean(x**2) - mean**2 cancels; the square root comes after "
+            "not-finite": (
+                "Where a row is constant its variance is zero: add epsilon before the square root."
+            ),
+            "wrong-value": "mean((x - mean)**2) is exact where mean(x**2) - mean**2 cancels; the "
+            "square root comes after "
             "epsilon; gain and bias "
             "belong to the last dimension.",
         },

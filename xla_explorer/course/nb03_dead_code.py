@@ -89,8 +89,14 @@ def live_instructions(module: HloModule) -> set[HloInstruction]:
     "Write live(computation): the set of instructions that the root needs, the root among them.",
     "Put the root on a stack; while the stack is not empty, take one and push its operands.",
     hints=(
-        "Look at each instruction once: a set of those already seen decides whether its operands are pushed.",
-        "Without that set a shared operand would be visited again and again: 2^60 times in one of the programs.",
+        (
+            "Look at each instruction once: a set of those already seen decides whether its "
+            "operands are pushed."
+        ),
+        (
+            "Without that set a shared operand would be visited again and again: 2^60 times in "
+            "one of the programs."
+        ),
     ),
 )
 def live(function: object) -> Cases:
@@ -167,7 +173,10 @@ def _nothing_dead_left(before: HloModule, after: HloModule) -> Failure | None:
     "First find the instructions without users that are not the root.",
     hints=(
         "An instruction stays if it has users, is the root, is a parameter, or has a side effect.",
-        "Walk from users to operands: the reversed post order visits an instruction after all its users.",
+        (
+            "Walk from users to operands: the reversed post order visits an instruction after "
+            "all its users."
+        ),
         "Every computation has dead code of its own: module.computations.values().",
     ),
 )

@@ -120,7 +120,10 @@ def _none_left(commutative: bool) -> Afterwards:
             else "Constants without operands are equal when their values are: use i.payload.key."
         )
         if commutative and first.operands != second.operands:
-            hint = "For a commutative opcode (i.opcode.commutative), the order of operands must not show in the key: sort it."
+            hint = (
+                "For a commutative opcode (i.opcode.commutative), the order of operands must not "
+                "show in the key: sort it."
+            )
         return Failure(
             "equal-left",
             f"%{first.name} and %{second.name} compute the same.",
@@ -134,12 +137,15 @@ def _none_left(commutative: bool) -> Afterwards:
 
 
 _VALUE_HINT = (
-    "Two instructions were merged that are not equal. What must a key contain besides opcode and operands? Shape, attributes, called "
+    "Two instructions were merged that are not equal. What must a key contain besides opcode and "
+    "operands? Shape, attributes, called "
     "computations, and for constants the value to the bit."
 )
 _FORM_HINT = (
-    "Were two instructions of different shapes or types merged? The replacement of an instruction must have its shape: put the shape into "
-    "the key. If it is there, look at the order of your mutations: replace first, remove afterwards."
+    "Were two instructions of different shapes or types merged? The replacement of an "
+    "instruction must have its shape: put the shape into "
+    "the key. If it is there, look at the order of your mutations: replace first, remove "
+    "afterwards."
 )
 
 
@@ -148,9 +154,18 @@ _FORM_HINT = (
     "Write cse(module): of equal instructions keep one; return whether anything was merged.",
     "Visit the entry in post order with a dictionary from keys to the first instruction seen.",
     hints=(
-        "Two instructions are equal when opcode, operands, attributes and shape are: make a tuple of them.",
-        "When the key is known already: computation.replace(i, first), and remember that something changed.",
-        "Instructions with side effects or random numbers are never merged; +0 and -0 are different constants.",
+        (
+            "Two instructions are equal when opcode, operands, attributes and shape are: make a "
+            "tuple of them."
+        ),
+        (
+            "When the key is known already: computation.replace(i, first), and remember that "
+            "something changed."
+        ),
+        (
+            "Instructions with side effects or random numbers are never merged; +0 and -0 are "
+            "different constants."
+        ),
     ),
 )
 def cse(run: Pass) -> Cases:
@@ -168,8 +183,14 @@ def cse(run: Pass) -> Cases:
     "Merge a + b with b + a too.",
     "Change the key of your cse, nothing else.",
     hints=(
-        "i.opcode says whether operands may be swapped; sort the operands' identities then, and only then.",
-        "Sort by something that does not change while the pass runs: the place in the post order, or id().",
+        (
+            "i.opcode says whether operands may be swapped; sort the operands' identities then, "
+            "and only then."
+        ),
+        (
+            "Sort by something that does not change while the pass runs: the place in the post "
+            "order, or id()."
+        ),
     ),
 )
 def commutative(run: Pass) -> Cases:

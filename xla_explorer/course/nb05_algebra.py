@@ -62,11 +62,18 @@ _NUMBERS = {
 
 @exercise(
     "nb05.unsafe",
-    "For each rule: None if it is safe in f32, else a value (or a pair) for which the sides differ.",
+    "For each rule: None if it is safe in f32, else a value (or a pair) for which the sides "
+    "differ.",
     'Every entry starts as "?"; replace it.',
     hints=(
-        "Try NaN, both infinities, both zeros, the largest number, and a large number with a small one.",
-        "Multiplying by a power of two is exact unless it overflows or becomes subnormal; one third is never exact.",
+        (
+            "Try NaN, both infinities, both zeros, the largest number, and a large number with a "
+            "small one."
+        ),
+        (
+            "Multiplying by a power of two is exact unless it overflows or becomes subnormal; "
+            "one third is never exact."
+        ),
     ),
 )
 def unsafe(answers: dict[str, Any]) -> Cases:
@@ -88,7 +95,8 @@ def unsafe(answers: dict[str, Any]) -> Cases:
                     f"{name}: the answer is None, a number or a pair of them.",
                     "None or numbers",
                     repr(given),
-                    hint='Write None where the rule is safe, else 1.0, -0.0, float("inf"), float("nan"), or a pair such as (1.0, 2.0).',
+                    hint='Write None where the rule is safe, else 1.0, -0.0, float("inf"), '
+                    'float("nan"), or a pair such as (1.0, 2.0).',
                 )
             )
         if given is None:
@@ -104,7 +112,8 @@ def unsafe(answers: dict[str, Any]) -> Cases:
                             f"right side: {value_text(b)}",
                             left,
                             arguments,
-                            "Now find such values for the other rules: zeros of both signs, infinities, NaN, results that must be rounded.",
+                            "Now find such values for the other rules: zeros of both signs, "
+                            "infinities, NaN, results that must be rounded.",
                         )
                     )
             yield None
@@ -129,7 +138,8 @@ def unsafe(answers: dict[str, Any]) -> Cases:
                     value_text(a),
                     left,
                     arguments,
-                    "Try zeros of both signs, infinities, NaN, numbers whose result must be rounded; "
+                    "Try zeros of both signs, infinities, NaN, numbers whose result must be "
+                    "rounded; "
                     "if nothing differs, the rule is safe: None.",
                 )
             )
@@ -239,7 +249,8 @@ def run_rules(simplify: Simplify, module: HloModule) -> bool:
                 progress = True
                 if rewrites > MOST_REWRITES:
                     raise RuntimeError(
-                        f"{MOST_REWRITES} rewrites of one small program: two rules undo each other, or one fires on its own result"
+                        f"{MOST_REWRITES} rewrites of one small program: two rules undo each "
+                        "other, or one fires on its own result"
                     )
         for computation in module.computations.values():
             _sweep(computation.post_order())
@@ -272,7 +283,10 @@ def _as_pass(simplify: Simplify) -> Pass:
     "Start with rule 1: x * 1 is x.",
     hints=(
         "Constants arrive as broadcasts too: look through them.",
-        "Think of -0: x + 0 is not x where x is -0, but x + (-0) is; x * 0 is not 0 for NaN and infinities.",
+        (
+            "Think of -0: x + 0 is not x where x is -0, but x + (-0) is; x * 0 is not 0 for NaN "
+            "and infinities."
+        ),
         "Return the operand itself where it is the replacement; the caller replaces all users.",
     ),
 )
@@ -323,7 +337,8 @@ def rules(simplify: Simplify) -> Cases:
 
 
 _BITS = (
-    "One of your rules does not keep the value for this type. Which one fired here? Try it by hand on the values above: NaN, infinities, "
+    "One of your rules does not keep the value for this type. Which one fired here? Try it by "
+    "hand on the values above: NaN, infinities, "
     "the sign of zero."
 )
 
@@ -385,7 +400,10 @@ def _folded(before: HloModule, after: HloModule) -> Failure | None:
                 "a constant",
                 str(i),
                 before,
-                hint="Visit in post order, so that an operand is folded before its users are visited."
+                hint=(
+                    "Visit in post order, so that an operand is folded before its users are "
+                    "visited."
+                )
                 if before.instruction_count() > 3
                 else "",
             )
@@ -405,7 +423,10 @@ def fold_modules() -> Iterator[HloModule]:
     "Visit the entry in post order.",
     hints=(
         "An operation can be folded when all its operands are constants and it has no side effect.",
-        "xe.evaluate, or the evaluator on the one instruction, gives the value; fold in post order, and a chain folds in one visit.",
+        (
+            "xe.evaluate, or the evaluator on the one instruction, gives the value; fold in post "
+            "order, and a chain folds in one visit."
+        ),
         "A constant of many elements takes memory forever: the text names the limit.",
     ),
 )

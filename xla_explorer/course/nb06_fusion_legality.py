@@ -114,12 +114,16 @@ def _verdict(producer: HloInstruction, consumer: HloInstruction) -> tuple[str, s
 
 @exercise(
     "nb06.path",
-    "Write other_path(producer, consumer): the instructions of a second way, ends included, or None.",
+    "Write other_path(producer, consumer): the instructions of a second way, ends included, or "
+    "None.",
     "Start from the consumer's operands that are not the producer.",
     hints=(
         "Walk backwards from those operands; the producer found there closes a second way.",
         "Control predecessors are edges, too.",
-        "Keep for each instruction the user from which you came: the way can be read off at the end.",
+        (
+            "Keep for each instruction the user from which you came: the way can be read off at "
+            "the end."
+        ),
     ),
 )
 def path(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases:
@@ -143,9 +147,15 @@ def path(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases:
         return None
 
     hints = {
-        "missed-path": "Keep a stack of instructions to look at, and push operands and control predecessors of each.",
+        "missed-path": (
+            "Keep a stack of instructions to look at, and push operands and control predecessors "
+            "of each."
+        ),
         "no-such-path": "The direct edge does not count: at least one instruction must be between.",
-        "not-a-path": "It starts at the producer, ends at the consumer, has something between, and each reads the one before it.",
+        "not-a-path": (
+            "It starts at the producer, ends at the consumer, has something between, and each "
+            "reads the one before it."
+        ),
     }
 
     def test(module: HloModule) -> Failure | None:
@@ -171,12 +181,16 @@ def path(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases:
 
 _HINTS = {
     "not-an-operand": "Fusion runs along an edge: is the producer among consumer.operands?",
-    "no-loop": "Parameters, constants, tuples, their elements and tokens have no loop to share; check both.",
+    "no-loop": (
+        "Parameters, constants, tuples, their elements and tokens have no loop to share; check "
+        "both."
+    ),
     "side-effect": "Check opcode.side_effect of both.",
     "own-kernel": "Some opcodes are a kernel of their own, as producer and as consumer.",
     "reduce-is-root-only": "A consumer that reads one element of a reduction needs its whole loop first.",
     "control-dependency": "consumer.control_predecessors lists the instructions that must have ended before.",
-    "would-create-cycle": "Look for a second way from the producer to the consumer: walk from the consumer's other operands (and control "
+    "would-create-cycle": "Look for a second way from the producer to the consumer: walk from "
+    "the consumer's other operands (and control "
     "predecessors) upwards.",
     "accepted": "None of the seven rules refuses this pair. Which of yours did?",
 }
@@ -233,7 +247,8 @@ def legality(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases
             if got is not None and not isinstance(got, Reason):
                 return Failure(
                     "no-reason",
-                    f"%{producer.name} into %{consumer.name}: a refusal is an xe.Reason(code, message).",
+                    f"%{producer.name} into %{consumer.name}: a refusal is an xe.Reason(code, "
+                    "message).",
                     "None or xe.Reason",
                     repr(got),
                     module,

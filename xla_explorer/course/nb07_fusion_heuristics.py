@@ -104,11 +104,19 @@ def scores(planner: Planner) -> dict[str, tuple[int, int, int]]:
 
 @exercise(
     "nb07.cheaper",
-    "Write cheaper(producer, processor): (seconds when it is stored, seconds when each reader computes it again).",
-    "Count bytes, operations and further kernels for both; seconds = launch * kernels + bytes / bandwidth + operations / peak.",
+    "Write cheaper(producer, processor): (seconds when it is stored, seconds when each reader "
+    "computes it again).",
+    "Count bytes, operations and further kernels for both; seconds = launch * kernels + bytes / "
+    "bandwidth + operations / peak.",
     hints=(
-        "Stored: its inputs are read once, it is written once and read by each reader; one kernel more.",
-        "Computed again: each reader reads all of its inputs and does all of its work; no kernel more.",
+        (
+            "Stored: its inputs are read once, it is written once and read by each reader; one "
+            "kernel more."
+        ),
+        (
+            "Computed again: each reader reads all of its inputs and does all of its work; no "
+            "kernel more."
+        ),
         "element_bytes counts for the result. The inputs are given in bytes.",
     ),
 )
@@ -167,7 +175,10 @@ def cheaper(function: Callable[[Producer, Processor], Any]) -> Cases:
     "Start with required(computation), and look at what default_plan adds.",
     hints=(
         "plan_cost returns the cost of a plan: compare it with and without one instruction.",
-        "Storing a value with several readers saves work, registers save traffic: store required values, then those that pay.",
+        (
+            "Storing a value with several readers saves work, registers save traffic: store "
+            "required values, then those that pay."
+        ),
         "Repeat until no single change makes the plan cheaper.",
     ),
 )
@@ -185,7 +196,10 @@ def plan(planner: Planner) -> Cases:
         names = "{" + ", ".join(sorted([f"%{i.name}" for i in stored])) + "}"
         if reason is not None:
             hint = {
-                "too-much-work": "Something expensive is computed in several kernels, or once per element of a broadcast: store it.",
+                "too-much-work": (
+                    "Something expensive is computed in several kernels, or once per element of "
+                    "a broadcast: store it."
+                ),
                 "must-be-stored": "Start from required(computation) and only add to it.",
             }.get(reason.code, "Return instructions of this computation.")
             return Failure(
@@ -207,7 +221,8 @@ def plan(planner: Planner) -> Cases:
                 f"at most {default.bytes} bytes",
                 f"{mine.bytes} bytes, storing {names}",
                 module,
-                hint="Compare both plans kernel by kernel: a result that is not stored makes each reader read all of its operands.",
+                hint="Compare both plans kernel by kernel: a result that is not stored makes each "
+                "reader read all of its operands.",
             )
         return None
 
@@ -226,7 +241,8 @@ def plan(planner: Planner) -> Cases:
                     f"fewer than {default} bytes",
                     f"{mine} bytes",
                     module,
-                    hint="Which stored result is cheap to compute again from arrays that its readers read anyway?",
+                    hint="Which stored result is cheap to compute again from arrays that its "
+                    "readers read anyway?",
                 )
             )
         yield None
@@ -235,11 +251,16 @@ def plan(planner: Planner) -> Cases:
         raise WrongAnswerError(
             Failure(
                 "more-to-gain",
-                f"{total} bytes on all six programs; {best} are possible. Most is left on `{worst}`.",
+                f"{total} bytes on all six programs; {best} are possible. Most is left on "
+                f"`{worst}`.",
                 f"at most {TOLERANCE * best:.0f}",
                 str(total),
                 parse_hlo(MODELS[worst]),
-                hint="Try plan_cost with and without each instruction, and keep the best; repeat until nothing helps.",
+                hint="Try plan_cost with and without each instruction, and keep the best; repeat "
+                "until nothing helps.",
             )
         )
-    yield f"{total} bytes moved on the six programs; the default moves {sum([row[0] for row in table.values()])}, the reference {best}."
+    yield (
+        f"{total} bytes moved on the six programs; the default moves "
+        f"{sum([row[0] for row in table.values()])}, the reference {best}."
+    )

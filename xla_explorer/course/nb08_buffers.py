@@ -36,7 +36,10 @@ FIXED = (
     "The position of an instruction in computation.post_order() is where it begins to live.",
     hints=(
         "An instruction lives until its last user's position.",
-        "The root is read by the caller: it lives to the end. So does what nothing may overwrite before.",
+        (
+            "The root is read by the caller: it lives to the end. So does what nothing may "
+            "overwrite before."
+        ),
     ),
 )
 def liveness(function: Callable[[HloComputation], Any]) -> Cases:
@@ -139,7 +142,10 @@ def _range_lists() -> list[list[Range]]:
     "Start with offsets one after the other: that is right, and wastes memory.",
     hints=(
         "Two ranges overlap if each begins before the other ends.",
-        "Place the large ones first: at the lowest offset at which nothing that is alive at the same time overlaps.",
+        (
+            "Place the large ones first: at the lowest offset at which nothing that is alive at "
+            "the same time overlaps."
+        ),
         "The lowest offset is 0 or the end of an overlapping array.",
     ),
 )
@@ -180,7 +186,8 @@ def assign(function: Callable[[list[Range]], Any]) -> Cases:
                 f"Arrays {pair[0]} and {pair[1]} live together and share bytes.",
                 "no byte shared",
                 shown,
-                hint="Both ends of a range are included: alive from 0 to 1 and from 1 to 2 means together at 1.",
+                hint="Both ends of a range are included: alive from 0 to 1 and from 1 to 2 means "
+                "together at 1.",
             )
         mine, limit = peak(ranges, offsets), reference_peak(ranges)
         if mine > limit:
@@ -189,7 +196,8 @@ def assign(function: Callable[[list[Range]], Any]) -> Cases:
                 f"The arena has {mine} bytes; {limit} are enough.",
                 f"at most {limit}",
                 shown,
-                hint="Place large arrays first; for each, the lowest gap between those that live at the same time and are placed.",
+                hint="Place large arrays first; for each, the lowest gap between those that live "
+                "at the same time and are placed.",
             )
         return None
 

@@ -70,7 +70,10 @@ def _programs() -> list[HloModule]:
     "Write emit(computation): LLVM IR text of one kernel for an elementwise program.",
     "Start from the text of section 2, and make its body from the instructions.",
     hints=(
-        "One SSA value for each instruction: loads for parameters, an operation for each other instruction, one store for the root.",
+        (
+            "One SSA value for each instruction: loads for parameters, an operation for each "
+            "other instruction, one store for the root."
+        ),
         "Test n before the first iteration: an empty array has no element to load.",
         "maximum must give NaN when one side is NaN: llvm.maximum does, llvm.maxnum does not.",
     ),
@@ -95,7 +98,8 @@ def emit(function: Callable[[HloComputation], Any]) -> Cases:
                 "operations without flags",
                 text,
                 module,
-                hint="With `contract`, a product and a sum round once, where the evaluator rounds twice.",
+                hint="With `contract`, a product and a sum round once, where the evaluator rounds "
+                "twice.",
             )
         count = module.result_shape().dimensions[0]
         nothing = tuple([np.zeros(0, np.float32) for _ in module.entry.parameters()])
@@ -113,7 +117,10 @@ def emit(function: Callable[[HloComputation], Any]) -> Cases:
                     module,
                     hint="The last index is n - 1: which comparison lets the loop run once more?"
                     if length
-                    else "For n = 0 the loop must not run at all: compare before its first iteration.",
+                    else (
+                        "For n = 0 the loop must not run at all: compare before its first "
+                        "iteration."
+                    ),
                 )
             except NotWrittenError as error:
                 return Failure(
@@ -149,7 +156,8 @@ def emit(function: Callable[[HloComputation], Any]) -> Cases:
                     value_text(got),
                     module,
                     arguments,
-                    "Which operand comes first? For maximum: NaN wins, and 0 is more than -0 (llvm.maximum, not llvm.maxnum). Is "
+                    "Which operand comes first? For maximum: NaN wins, and 0 is more than -0 "
+                    "(llvm.maximum, not llvm.maxnum). Is "
                     "the loop's last iteration there?",
                 )
         if len(module.entry.instructions) > 1 and not _VECTOR.search(optimized(text)):
@@ -159,7 +167,8 @@ def emit(function: Callable[[HloComputation], Any]) -> Cases:
                 "<8 x float> or the like after optimisation",
                 text,
                 module,
-                hint="One loop from 0 to %n with a step of 1, a load for each parameter and one store at index %i.",
+                hint="One loop from 0 to %n with a step of 1, a load for each parameter and one "
+                "store at index %i.",
             )
         return None
 
@@ -191,8 +200,14 @@ def _ran(child: NativeChild, text: str, x: Array, outputs: int, module: HloModul
     "Write LLVM IR for out[i] = x0[i] * x0[i] + 1: a loop over <8 x float>, and a second one for the last n % 8.",
     "How many of the n belong to whole vectors? `and i64 %n, -8`.",
     hints=(
-        "Two loops and five blocks: entry, vector, between, tail, done. Each loop is entered only if it has an iteration.",
-        "The tail's counter begins where the vector loop ended: a phi in `between` picks 0 or that.",
+        (
+            "Two loops and five blocks: entry, vector, between, tail, done. Each loop is entered "
+            "only if it has an iteration."
+        ),
+        (
+            "The tail's counter begins where the vector loop ended: a phi in `between` picks 0 "
+            "or that."
+        ),
         "Constants of a vector are written out, <float 1.0, float 1.0, ...>, or splat (float 1.0).",
         "Say `align 4` at loads and stores of vectors: the arrays begin anywhere.",
     ),
@@ -220,7 +235,8 @@ def lanes(text: Any) -> Cases:
         if not _ALIGNED.search(line):
             raise WrongAnswerError(Failure(
                 "alignment", "A vector is loaded or stored without `align 4`.", "load <8 x float>, ptr %address, align 4", line.strip(),
-                hint="An array begins at any multiple of 4 bytes; without the word LLVM may count on a multiple of 32, and a vector "
+                hint="An array begins at any multiple of 4 bytes; without the word LLVM may "
+                "count on a multiple of 32, and a vector "
                 "elsewhere ends the process.",
             ))  # fmt: skip
     generator = np.random.default_rng(0)
@@ -248,7 +264,10 @@ def lanes(text: Any) -> Cases:
     "Write LLVM IR that sums n numbers and vectorises.",
     "Start with a loop that carries the sum in a phi.",
     hints=(
-        "LLVM vectorises a sum of floats only when it may reorder it: the flag is `reassoc` on the fadd.",
+        (
+            "LLVM vectorises a sum of floats only when it may reorder it: the flag is `reassoc` "
+            "on the fadd."
+        ),
         "n may be 0: then the result is 0, and the loop is not entered.",
     ),
 )
@@ -271,7 +290,8 @@ def total(text: Any) -> Cases:
                 f"`{promise[0]}` promises LLVM more than that additions may be reordered.",
                 "reassoc",
                 promise[0],
-                hint="`fast` allows LLVM to assume that values are neither NaN nor infinite: then their sums may be anything.",
+                hint="`fast` allows LLVM to assume that values are neither NaN nor infinite: then "
+                "their sums may be anything.",
             )
         )
     generator = np.random.default_rng(0)
@@ -297,9 +317,15 @@ def total(text: Any) -> Cases:
                         value_text(got),
                         program,
                         (x,),
-                        "For n = 0 the loop must not run: compare before the first load. The phi's first value is 0."
+                        (
+                            "For n = 0 the loop must not run: compare before the first load. The "
+                            "phi's first value is 0."
+                        )
                         if count == 0
-                        else "Follow the phi: which value comes from the entry, which from the end of the loop?",
+                        else (
+                            "Follow the phi: which value comes from the entry, which from the "
+                            "end of the loop?"
+                        ),
                     )
                 )
             yield None
@@ -307,7 +333,8 @@ def total(text: Any) -> Cases:
         raise WrongAnswerError(
             Failure(
                 "not-vectorised",
-                "LLVM kept the additions in their order, one by one: floating-point addition is not associative.",
+                "LLVM kept the additions in their order, one by one: floating-point addition is "
+                "not associative.",
                 "<8 x float> or the like",
                 optimized(text),
                 hint="The flag `reassoc` on the fadd says that any order will do.",

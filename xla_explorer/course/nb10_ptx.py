@@ -61,7 +61,8 @@ def _form(text: str, needs: tuple[str, ...], without: tuple[str, ...]) -> Failur
                 f"The kernel has no {wanted}.",
                 f"{wanted}...",
                 ", ".join(dict.fromkeys(opcodes)) or "no instructions",
-                hint="Lanes of a warp exchange registers with shfl.sync; warps of a block synchronise at bar.sync.",
+                hint="Lanes of a warp exchange registers with shfl.sync; warps of a block "
+                "synchronise at bar.sync.",
             )
     for unwanted in without:
         used = [opcode for opcode in opcodes if unwanted in opcode.split(".")]
@@ -158,7 +159,8 @@ def _run(
                     done.findings[0],
                     program,
                     (x,),
-                    "Is every load below n? Does one thread alone store the result? Do all threads reach each barrier, before others "
+                    "Is every load below n? Does one thread alone store the result? Do all "
+                    "threads reach each barrier, before others "
                     "read what they wrote?",
                 )
             )
@@ -187,7 +189,8 @@ def _run(
         raise WrongAnswerError(
             Failure(
                 "unwritten-register",
-                f"All sums are right here, and yet `{i.text}` may read {register} before anything has written it.",
+                f"All sums are right here, and yet `{i.text}` may read {register} before "
+                "anything has written it.",
                 f"{register} written on every way there",
                 "the register's old value: 0 on the emulator, undefined on a device",
                 sum_program(inputs[0].size),
@@ -201,7 +204,10 @@ def _run(
     "Write a kernel that sums 32 numbers in one warp.",
     "Start from the text of section 2, and shuffle instead of storing.",
     hints=(
-        "shfl.sync.down by 16, 8, 4, 2, 1: after each step half of the lanes hold sums of twice as many.",
+        (
+            "shfl.sync.down by 16, 8, 4, 2, 1: after each step half of the lanes hold sums of "
+            "twice as many."
+        ),
         "Only lane 0 holds the whole sum, and only it stores.",
     ),
 )
@@ -215,7 +221,10 @@ def warp(text: Any) -> Cases:
     "Write a kernel that sums n numbers with one block of 256 threads.",
     "Let each thread add up elements tid, tid + 256, ... below n first.",
     hints=(
-        "Each warp reduces its 32 lanes by shuffles; lane 0 writes the sum to shared memory at the warp's number.",
+        (
+            "Each warp reduces its 32 lanes by shuffles; lane 0 writes the sum to shared memory "
+            "at the warp's number."
+        ),
         "bar.sync separates writing shared memory from reading it, and all threads reach it.",
         "The first warp then reduces the 8 sums.",
     ),

@@ -85,7 +85,8 @@ def programs() -> list[HloModule]:
     made.append(
         _one(
             "x = f32[3,4,5] parameter(0)  y = f32[3,5,6] parameter(1)",
-            "f32[3,4,6] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}",
+            "f32[3,4,6] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0}, "
+            "lhs_contracting_dims={2}, rhs_contracting_dims={1}",
         )
     )
     return made
@@ -98,14 +99,23 @@ def programs() -> list[HloModule]:
     hints=(
         "Elementwise: one operation for each element of the result. Data movement: none.",
         "An operand that is read twice is moved once.",
-        "A product's operations: 2 for each element of the result and each index that is summed over.",
+        (
+            "A product's operations: 2 for each element of the result and each index that is "
+            "summed over."
+        ),
     ),
 )
 def cost(function: Callable[[HloInstruction], Any]) -> Cases:
     """Check exact costs of elementwise operations, data movement, reductions, matrix products."""
     hints = {
-        "dot": "Each element of the result is a sum of products: two operations for each index of the contracted dimensions of operand 0.",
-        "reduce": "To fold n numbers into one takes n - 1 additions; the initial value is an operand, and is read.",
+        "dot": (
+            "Each element of the result is a sum of products: two operations for each index of "
+            "the contracted dimensions of operand 0."
+        ),
+        "reduce": (
+            "To fold n numbers into one takes n - 1 additions; the initial value is an operand, "
+            "and is read."
+        ),
         "broadcast": "Moving data is not an operation.",
         "transpose": "Moving data is not an operation.",
         "copy": "Moving data is not an operation.",
@@ -117,7 +127,10 @@ def cost(function: Callable[[HloInstruction], Any]) -> Cases:
         got = function(i)
         if isinstance(got, tuple) and len(set(i.operands)) < len(i.operands) and got != expected:
             hints = {
-                i.opcode.name: "An operand that is listed twice is read twice here: XLA counts each occurrence."
+                i.opcode.name: (
+                    "An operand that is listed twice is read twice here: XLA counts each "
+                    "occurrence."
+                )
             }
         if not isinstance(got, tuple) or tuple(got) != expected:
             name = i.opcode.name
@@ -130,7 +143,8 @@ def cost(function: Callable[[HloInstruction], Any]) -> Cases:
                     module,
                     hint=hints.get(
                         name,
-                        "One operation an element; every operand is read, the result written. i.shape.byte_size has the bytes.",
+                        "One operation an element; every operand is read, the result written. "
+                        "i.shape.byte_size has the bytes.",
                     ),
                 )
             )
@@ -157,21 +171,26 @@ def bound(function: Callable[[float, float, float, float], Any]) -> Cases:
             raise WrongAnswerError(
                 Failure(
                     "divides-by-zero",
-                    f"Your code divides by 0: {operations:g} operations, {moved:g} bytes, {PEAK:g} operations/s, {BANDWIDTH:g} bytes/s.",
+                    f"Your code divides by 0: {operations:g} operations, {moved:g} bytes, "
+                    f"{PEAK:g} operations/s, {BANDWIDTH:g} bytes/s.",
                     f"{expected:g}",
                     "ZeroDivisionError",
-                    hint="The textbook's min(peak, operations / bytes * bandwidth) fails where no bytes are moved. The times never do: "
-                    "time = max(operations / peak, bytes / bandwidth); the rate is operations / time.",
+                    hint="The textbook's min(peak, operations / bytes * bandwidth) fails where "
+                    "no bytes are moved. The times never do: "
+                    "time = max(operations / peak, bytes / bandwidth); the rate is operations / "
+                    "time.",
                 )
             ) from None
         if not isinstance(got, (int, float)) or abs(got - expected) > 1e-9 * max(expected, 1):
             raise WrongAnswerError(
                 Failure(
                     "wrong-roof",
-                    f"{operations:g} operations and {moved:g} bytes at {PEAK:g} operations/s and {BANDWIDTH:g} bytes/s.",
+                    f"{operations:g} operations and {moved:g} bytes at {PEAK:g} operations/s and "
+                    f"{BANDWIDTH:g} bytes/s.",
                     f"{expected:g}",
                     repr(got),
-                    hint="time = max(operations / peak, bytes / bandwidth); the rate is operations / time.",
+                    hint="time = max(operations / peak, bytes / bandwidth); the rate is "
+                    "operations / time.",
                 )
             )
         yield None
@@ -276,7 +295,10 @@ def _fusible() -> list[HloModule]:
     "Write fused_cost(computation): (operations, bytes) of a computation as one kernel.",
     "Intermediate values stay in registers: only parameters are read and results written.",
     hints=(
-        "Walk back from computation.root: instructions that you do not reach are not needed, and cost nothing.",
+        (
+            "Walk back from computation.root: instructions that you do not reach are not needed, "
+            "and cost nothing."
+        ),
         "A parameter is read once, however many instructions use it. Constants come with the code.",
         "A root with the opcode tuple has several results: each of its operands is written.",
         "Operations: your cost(i)[0] of each needed instruction.",
@@ -331,11 +353,13 @@ def predict(function: Callable[[float, float, float, Machine], Any]) -> Cases:
             raise WrongAnswerError(
                 Failure(
                     "wrong-time",
-                    f"{operations:g} operations, {moved:g} bytes moved, {touched:g} of them different ones.",
+                    f"{operations:g} operations, {moved:g} bytes moved, {touched:g} of them "
+                    "different ones.",
                     f"{expected:g} s",
                     repr(got),
                     arguments=(operations, moved, touched, on),
-                    hint="launch + max(operations / peak, moved / bandwidth); the bandwidth is that of the "
+                    hint="launch + max(operations / peak, moved / bandwidth); the bandwidth is "
+                    "that of the "
                     "first level with touched <= size.",
                 )
             )

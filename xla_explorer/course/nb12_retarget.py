@@ -59,7 +59,8 @@ def elf(function: Callable[[bytes], Any]) -> Cases:
                     str(want),
                     repr(got),
                     module,
-                    hint="Byte 4 is 1 for 32 and 2 for 64 bits, byte 5 is 1 for little- and 2 for big-endian; the machine is in "
+                    hint="Byte 4 is 1 for 32 and 2 for 64 bits, byte 5 is 1 for little- and 2 "
+                    "for big-endian; the machine is in "
                     "bytes 18 and 19.",
                 )
             )
@@ -72,7 +73,10 @@ def elf(function: Callable[[bytes], Any]) -> Cases:
     "First read where the table begins, how long an entry is and how many there are.",
     hints=(
         "data[4] selects the column of the table above, data[5] the byte order of every number.",
-        "The names' section is an entry like the others: its number is in the header, its place and size in its entry.",
+        (
+            "The names' section is an entry like the others: its number is in the header, its "
+            "place and size in its entry."
+        ),
         "A name ends at the first zero byte: names[at : names.index(b'\\0', at)].decode().",
     ),
 )
@@ -124,7 +128,8 @@ def _big_endian() -> tuple[bytes, dict[str, int]]:
 
 @exercise(
     "nb12.build",
-    "Write build(module): a package for a RISC-V machine with vectors, with names that begin with `device`.",
+    "Write build(module): a package for a RISC-V machine with vectors, with names that begin "
+    "with `device`.",
     "xe.aot(module, triple) returns a package; look at its other arguments.",
     hints=(
         "The features of a target are a text such as +v; the names' beginning is an argument, too.",
@@ -165,7 +170,8 @@ def build(function: Callable[[Any], Any]) -> Cases:
                     "vsetvli or vsetivli in the assembly",
                     str(package.assembly)[:600],
                     module,
-                    hint="The base instruction set has no vectors; an extension has. features=... names extensions as LLVM spells them.",
+                    hint="The base instruction set has no vectors; an extension has. features=... "
+                    "names extensions as LLVM spells them.",
                 )
             )
         if " device_run(" not in package.header:

@@ -72,10 +72,14 @@ def _deep(depth: int) -> str:
 
 @exercise(
     "nb13.compile",
-    "Write compile_for(computation, slots, result, new_slot): a list of instructions of the stack machine.",
+    "Write compile_for(computation, slots, result, new_slot): a list of instructions of the "
+    "stack machine.",
     "Start with a program that is one parameter: push it, store it.",
     hints=(
-        "Visit the computation in post order: push the operands, write the operation, store in the instruction's slot.",
+        (
+            "Visit the computation in post order: push the operands, write the operation, store "
+            "in the instruction's slot."
+        ),
         "An instruction that is read twice has a slot: load it twice, compute it once.",
         "new_slot() returns memory for values that are neither inputs nor the result.",
     ),
@@ -114,7 +118,8 @@ def compile_for(function: Callable[..., Any]) -> Cases:
                     "a run to the end",
                     f"{error}\n\n{shown}",
                     module,
-                    hint="After each operation, store its result in a new slot: then the stack never holds more than two values.",
+                    hint="After each operation, store its result in a new slot: then the stack "
+                    "never holds more than two values.",
                 )
             want = leaves_of(module, arguments)[0]
             if not np.array_equal(got, want, equal_nan=True):
@@ -139,7 +144,8 @@ def compile_for(function: Callable[..., Any]) -> Cases:
                     value_text(arguments[spoilt]),
                     f"{value_text(machine.copy_out(slots[spoilt]))}\n\n{shown}",
                     module,
-                    hint="Weights stay on the device from run to run: keep intermediate results in slots from new_slot().",
+                    hint="Weights stay on the device from run to run: keep intermediate results "
+                    "in slots from new_slot().",
                 )
             allowed = len([i for i in entry.instructions.values() if i.opcode.name in OPERATIONS])
             executed = sum(
@@ -228,11 +234,13 @@ def executable(function: Callable[..., Any]) -> Cases:
             raise WrongAnswerError(
                 Failure(
                     "too-many-copies",
-                    f"After run {number + 1}: {copies[0]} copies to the device and {copies[1]} back.",
+                    f"After run {number + 1}: {copies[0]} copies to the device and {copies[1]} "
+                    "back.",
                     f"{3 + number} and {1 + number}",
                     f"{copies[0]} and {copies[1]}",
                     module,
-                    hint="Weights once, when loaded; then a copy of the input and a copy of the result for each run.",
+                    hint="Weights once, when loaded; then a copy of the input and a copy of the "
+                    "result for each run.",
                 )
             )
         yield None
@@ -240,7 +248,8 @@ def executable(function: Callable[..., Any]) -> Cases:
             raise WrongAnswerError(
                 Failure(
                     "memory-lost",
-                    f"Run {number + 1} leaves {len(machine.memory)} slots in use, the run before left {in_use}.",
+                    f"Run {number + 1} leaves {len(machine.memory)} slots in use, the run before "
+                    f"left {in_use}.",
                     str(in_use),
                     str(len(machine.memory)),
                     module,
@@ -257,12 +266,14 @@ def executable(function: Callable[..., Any]) -> Cases:
             raise WrongAnswerError(
                 Failure(
                     "not-alone",
-                    "Two programs with different weights run alternately on one machine: one of them returns something else now.",
+                    "Two programs with different weights run alternately on one machine: one of "
+                    "them returns something else now.",
                     value_text(x * weights[0] + weights[1]),
                     value_text(got),
                     module,
                     (x, *weights),
-                    "Each load needs slots of its own: keep them in variables of load, not of the notebook.",
+                    "Each load needs slots of its own: keep them in variables of load, not of "
+                    "the notebook.",
                 )
             )
         yield None

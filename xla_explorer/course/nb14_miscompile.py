@@ -163,12 +163,19 @@ def _halved(
 
 @exercise(
     "nb14.first_wrong",
-    "Write first_wrong(before, after, arguments): the name of the first instruction with another value, or None.",
+    "Write first_wrong(before, after, arguments): the name of the first instruction with another "
+    "value, or None.",
     "values_of(module, *arguments) gives the value of every instruction by its name.",
     hints=(
-        "Go through after.entry.post_order(): operands come before users, so the first one that differs has right operands.",
+        (
+            "Go through after.entry.post_order(): operands come before users, so the first one "
+            "that differs has right operands."
+        ),
         "Skip names that only one of the two modules has.",
-        "A NaN is the same as a NaN here, and -0.0 is not the same as 0.0: np.array_equal handles neither. same_bits does.",
+        (
+            "A NaN is the same as a NaN here, and -0.0 is not the same as 0.0: np.array_equal "
+            "handles neither. same_bits does."
+        ),
     ),
 )
 def first_wrong(function: Callable[..., Any]) -> Cases:
@@ -245,7 +252,10 @@ def _other_culprit(
 ) -> Failure:
     name, (right, wrong) = getattr(got, "name", got), values
     if name is None:
-        hint = f"%{want} is {value_text(right[want or ''])} before and {value_text(wrong[want or ''])} after."
+        hint = (
+            f"%{want} is {value_text(right[want or ''])} before and "
+            f"{value_text(wrong[want or ''])} after."
+        )
     elif not isinstance(name, str):
         hint = "Return the name of one instruction as a text, or None."
     elif name not in right or name not in wrong:
@@ -253,7 +263,10 @@ def _other_culprit(
     elif same_bits(right[name], wrong[name]):
         hint = f"%{name} is the same to the bit in both (a NaN is a NaN)."
     else:
-        hint = f"%{name} is wrong, but %{want} was wrong before it: one of its operands, or theirs, is to blame."
+        hint = (
+            f"%{name} is wrong, but %{want} was wrong before it: one of its operands, or theirs, "
+            "is to blame."
+        )
     text = f"Compiled it reads:\n{program_text(after)}"
     return Failure(
         "another-culprit",
@@ -268,12 +281,16 @@ def _other_culprit(
 
 @exercise(
     "nb14.shrink",
-    "Write shrink(module, still_fails): a module that still fails and of which no smaller one does.",
+    "Write shrink(module, still_fails): a module that still fails and of which no smaller one "
+    "does.",
     "for candidate in smaller(module): the first that still fails is your new module.",
     hints=(
         "Then begin again from it: an instruction that was necessary before may be removable now.",
         "You are done when no candidate fails any more.",
-        "Call still_fails once for each candidate, and take the first that fails: a search for the best one costs more than it gains.",
+        (
+            "Call still_fails once for each candidate, and take the first that fails: a search "
+            "for the best one costs more than it gains."
+        ),
     ),
 )
 def shrink(function: Callable[[HloModule, Callable[[HloModule], bool]], Any]) -> Cases:

@@ -98,8 +98,10 @@ def _names(place: Any) -> set[str]:
 
 @exercise(
     "nb15.tile",
-    "Write best_tile(registers): (rows, vectors) with the fewest loads for a multiply-add that fits.",
-    "A tile needs rows * vectors + vectors + 1 registers and makes rows + vectors loads for rows * vectors multiply-adds.",
+    "Write best_tile(registers): (rows, vectors) with the fewest loads for a multiply-add that "
+    "fits.",
+    "A tile needs rows * vectors + vectors + 1 registers and makes rows + vectors loads for rows "
+    "* vectors multiply-adds.",
     hints=(
         "Try all pairs: there are few.",
         "The smaller (rows + vectors) / (rows * vectors), the better. Is a square the best one?",
@@ -133,7 +135,8 @@ def tile(function: Callable[[int], Any]) -> Cases:
             yield Failure("does-not-fit", f"{got} needs {found.registers} registers of {registers}.", f"at most {registers}",
                           str(found.registers), hint="The vectors of b and the element of a need registers, too.")  # fmt: skip
         elif found.loads > best * (1 + 1e-9):
-            yield Failure("more-loads", f"With {registers} registers a tile can do with {best:.3f} loads for each multiply-add.",
+            yield Failure("more-loads", f"With {registers} registers a tile can do with {best:.3f} loads for each "
+            "multiply-add.",
                           f"{best:.3f}", f"{found.loads:.3f} of {got}", hint="Compare all pairs that fit.")  # fmt: skip
         else:
             yield None
@@ -141,12 +144,19 @@ def tile(function: Callable[[int], Any]) -> Cases:
 
 @exercise(
     "nb15.schedule",
-    "Write scheduled(plain, lanes, rows, vectors): the plain schedule with a register tile of rows x vectors.",
+    "Write scheduled(plain, lanes, rows, vectors): the plain schedule with a register tile of "
+    "rows x vectors.",
     "One split and vectorize first: plain.split(axis, factor).vectorize(axis).",
     hints=(
-        "Split j by lanes * vectors, then its inner part by lanes: three loops, of which the innermost is the vector.",
+        (
+            "Split j by lanes * vectors, then its inner part by lanes: three loops, of which the "
+            "innermost is the vector."
+        ),
         "split names the parts <axis>o and <axis>i: j becomes jo and ji, ji becomes jio and jii.",
-        "unroll the loops whose values are in registers at once: the inner part of i, and the middle one of j.",
+        (
+            "unroll the loops whose values are in registers at once: the inner part of i, and "
+            "the middle one of j."
+        ),
     ),
 )
 def schedule(function: Callable[[KernelSchedule, int, int, int], Any]) -> Cases:
@@ -176,10 +186,16 @@ def _words(tile: RegisterTile) -> str:
 
 def _tile_hint(found: RegisterTile, wanted: RegisterTile) -> str:
     if found.lanes != wanted.lanes:
-        return "The vector lies along j, where b and the result are contiguous, and has `lanes` numbers."
+        return (
+            "The vector lies along j, where b and the result are contiguous, and has `lanes` "
+            "numbers."
+        )
     if found.rows != wanted.rows:
         return "unroll the inner part of i, which has `rows` steps."
-    return "Between the loop over j and the vector there is one more loop, of `vectors` steps, unrolled."
+    return (
+        "Between the loop over j and the vector there is one more loop, of `vectors` steps, "
+        "unrolled."
+    )
 
 
 @exercise(
@@ -188,7 +204,10 @@ def _tile_hint(found: RegisterTile, wanted: RegisterTile) -> str:
     "Three blocks of t x t numbers of 4 bytes must fit into the cache; t divides n.",
     hints=(
         "For each of the (n / t) ** 3 products of blocks, a block of a and one of b are read.",
-        "A block of the result stays in the cache until it is finished, and is written once: n * n elements in all.",
+        (
+            "A block of the result stays in the cache until it is finished, and is written once: "
+            "n * n elements in all."
+        ),
     ),
 )
 def blocks(function: Callable[[int, int], Any]) -> Cases:

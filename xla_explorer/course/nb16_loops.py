@@ -105,13 +105,24 @@ def _counted_cases() -> list[tuple[HloModule, int | None]]:
 
 @exercise(
     "nb16.trip_count",
-    "Write trip_count(loop): how often the body runs, or None if the program does not determine it.",
-    "Find four things: the counter's first value, its step, the direction of the comparison, the limit.",
+    "Write trip_count(loop): how often the body runs, or None if the program does not determine "
+    "it.",
+    "Find four things: the counter's first value, its step, the direction of the comparison, the "
+    "limit.",
     hints=(
-        "condition, body = loop.called; the comparison is condition.root, its attribute `direction` a word such as LT.",
+        (
+            "condition, body = loop.called; the comparison is condition.root, its attribute "
+            "`direction` a word such as LT."
+        ),
         "compare(n, k), direction=GT means k < n: exchange the operands and mirror the direction.",
-        "For LT with a positive step: the least t with start + t * step >= limit, and 0 where that is true at once.",
-        "NE ends only if the counter hits the limit exactly. A step away from the limit never ends: None.",
+        (
+            "For LT with a positive step: the least t with start + t * step >= limit, and 0 "
+            "where that is true at once."
+        ),
+        (
+            "NE ends only if the counter hits the limit exactly. A step away from the limit "
+            "never ends: None."
+        ),
     ),
 )
 def trip_count(function: Callable[[HloInstruction], Any]) -> Cases:
@@ -224,9 +235,15 @@ def _unchanging(module: HloModule) -> dict[str, str]:
     "Write invariant(loop): the names of the body's operations that compute the same in each step.",
     "Which elements of the state does the body pass on unchanged?",
     hints=(
-        "Element n is passed on if operand n of body.root is get-tuple-element(state), index=n: the same n.",
+        (
+            "Element n is passed on if operand n of body.root is get-tuple-element(state), "
+            "index=n: the same n."
+        ),
         "Go through body.post_order(): an operation is invariant when all its operands are.",
-        "Constants and passed-on elements are the beginning, but no operations: they are not in the answer.",
+        (
+            "Constants and passed-on elements are the beginning, but no operations: they are not "
+            "in the answer."
+        ),
         "i.opcode.side_effect: a random number is another one each time, whatever its operands.",
     ),
 )
@@ -287,13 +304,20 @@ def bytes_of_a_step(module: HloModule) -> float:
 
 @exercise(
     "nb16.running_maximum",
-    "Write running_maximum(n): the text of a module f32[n] -> f32[n] with y[k] = max(x[0], ..., x[k]), by one loop of n steps.",
+    "Write running_maximum(n): the text of a module f32[n] -> f32[n] with y[k] = max(x[0], ..., "
+    "x[k]), by one loop of n steps.",
     "The state has four elements: the counter, the largest so far, x, and y.",
     hints=(
-        "dynamic-slice(x, k), dynamic_slice_sizes={1} reads f32[1] at k; reshape makes a scalar of it.",
+        (
+            "dynamic-slice(x, k), dynamic_slice_sizes={1} reads f32[1] at k; reshape makes a "
+            "scalar of it."
+        ),
         "dynamic-update-slice(y, row, k) is y with another element k; row is f32[1].",
         "Begin with -inf: 0 would be larger than negative numbers.",
-        "Writing by select over the whole of y gives the right values, and moves all of y in each step.",
+        (
+            "Writing by select over the whole of y gives the right values, and moves all of y in "
+            "each step."
+        ),
     ),
 )
 def running_maximum(function: Callable[[int], Any]) -> Cases:

@@ -61,7 +61,8 @@ def text_of(blocks: Blocks) -> str:
     def names(some: frozenset[str]) -> str:
         return ", ".join(sorted(some)) or "nothing"
 
-    return "\n".join([f"{label}: uses {names(b.uses)}; defines {names(b.defines)}; goes to {', '.join(b.goes_to) or 'the end'}"
+    return "\n".join([(f"{label}: uses {names(b.uses)}; defines {names(b.defines)}; goes to "
+    f"{', '.join(b.goes_to) or 'the end'}")
                       for label, b in blocks.items()])  # fmt: skip
 
 
@@ -123,10 +124,14 @@ def _mapped(blocks: Blocks, got: Any) -> dict[str, set[str]]:
 @exercise(
     "nb17.live_in",
     "Write live_in(blocks): for each label the set of names that are alive where its block begins.",
-    "A name is alive there when the block uses it, or does not define it and a following block needs it.",
+    "A name is alive there when the block uses it, or does not define it and a following block "
+    "needs it.",
     hints=(
         "live_in[b] = uses[b] | (live_out[b] - defines[b]); live_out[b] is the union of live_in over goes_to.",
-        "Begin with empty sets, and iterate until nothing changes: a loop needs a second iteration.",
+        (
+            "Begin with empty sets, and iterate until nothing changes: a loop needs a second "
+            "iteration."
+        ),
         "The order of the blocks determines the number of iterations, not the result.",
     ),
 )
@@ -158,10 +163,14 @@ def _first_other(
 
 @exercise(
     "nb17.solve",
-    "Write solve(given, update, bottom): the least values with value[n] = update(n, [value[g] for g in given[n]]).",
+    "Write solve(given, update, bottom): the least values with value[n] = update(n, [value[g] "
+    "for g in given[n]]).",
     "All values are `bottom` at first, and every node waits to be computed.",
     hints=(
-        "When the value of n changed, all nodes that have n among their given ones must be computed again, and no others.",
+        (
+            "When the value of n changed, all nodes that have n among their given ones must be "
+            "computed again, and no others."
+        ),
         "Make a table of the readers of each node before you begin.",
         "A node that waits already need not wait twice.",
     ),
@@ -249,10 +258,14 @@ def _systems() -> list[tuple[Given, Callable[[str, list[Any]], Any], Any]]:
 
 @exercise(
     "nb17.dominators",
-    "Write dominators(blocks): for each label the set of blocks through which every path from the entry to it goes.",
+    "Write dominators(blocks): for each label the set of blocks through which every path from "
+    "the entry to it goes.",
     "A block dominates itself. Another block dominates it if it dominates all of its predecessors.",
     hints=(
-        "dominators[b] = {b} | the intersection of dominators over the predecessors of b; those of the entry are {entry}.",
+        (
+            "dominators[b] = {b} | the intersection of dominators over the predecessors of b; "
+            "those of the entry are {entry}."
+        ),
         "Begin with *all* blocks for every one but the entry: empty sets would stay too small.",
         "The first label of the dictionary is the entry, also if a block branches back to it.",
     ),

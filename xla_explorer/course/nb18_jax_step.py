@@ -132,9 +132,13 @@ def _series() -> list[tuple[list[Call], int, str]]:
 @exercise(
     "nb18.traces",
     "Write traces(calls): how often jax.jit traces and compiles a function that is called so.",
-    "Which parts of a call belong to the program, and which are only its inputs? Collect the first in a set.",
+    "Which parts of a call belong to the program, and which are only its inputs? Collect the "
+    "first in a set.",
     hints=(
-        "Of an array the element type and the shape, of a static argument the value, of a Python number only its type.",
+        (
+            "Of an array the element type and the shape, of a static argument the value, of a "
+            "Python number only its type."
+        ),
         "float64 becomes float32 and int64 int32, unless x64 is switched on (it is not).",
         "type(True) is bool, although True == 1 and 1 == 1.0.",
     ),
@@ -214,13 +218,27 @@ def _differences(
 
 @exercise(
     "nb18.pullback",
-    "Write pullback(i, operands, g): the gradients of the operands of one instruction, given the gradient of its result.",
-    "operands are the arrays that it was computed from; for multiply(a, b) the answer is (g * b, g * a).",
+    "Write pullback(i, operands, g): the gradients of the operands of one instruction, given the "
+    "gradient of its result.",
+    "operands are the arrays that it was computed from; for multiply(a, b) the answer is (g * b, "
+    "g * a).",
     hints=(
-        "The derivative of tanh is 1 - tanh^2, of log 1/x, of exponential itself; a / b gives (g / b, -g * a / b^2).",
-        "Data movement is inverted: transpose by the inverse permutation, reshape to the operand's shape.",
-        "broadcast copies: sum g over the dimensions that are not in i.attribute('dimensions'). reduce sums: copy g along the summed ones.",
-        "dot of matrices: (g @ b.T, a.T @ g); for a vector b, np.outer(g, b) and a.T @ g. The initial value of a sum gets the sum of g.",
+        (
+            "The derivative of tanh is 1 - tanh^2, of log 1/x, of exponential itself; a / b "
+            "gives (g / b, -g * a / b^2)."
+        ),
+        (
+            "Data movement is inverted: transpose by the inverse permutation, reshape to the "
+            "operand's shape."
+        ),
+        (
+            "broadcast copies: sum g over the dimensions that are not in "
+            "i.attribute('dimensions'). reduce sums: copy g along the summed ones."
+        ),
+        (
+            "dot of matrices: (g @ b.T, a.T @ g); for a vector b, np.outer(g, b) and a.T @ g. "
+            "The initial value of a sum gets the sum of g."
+        ),
     ),
 )
 def pullback(function: Callable[[HloInstruction, list[Array], Array], Any]) -> Cases:
@@ -280,11 +298,18 @@ ENTRY main {{ {"  ".join(lines)}  zero = f64[] constant(0)
 
 @exercise(
     "nb18.gradients",
-    "Write gradients(computation, values, pullback): the gradient of the root, one number, for each parameter.",
+    "Write gradients(computation, values, pullback): the gradient of the root, one number, for "
+    "each parameter.",
     "The gradient of the root is 1. Go through computation.post_order() backwards.",
     hints=(
-        "When you reach an instruction, all its users have been visited: its gradient is complete. Then pull it back to its operands.",
-        "An operand that several instructions use gets the *sum* of what each of them gives; x * x gives to x twice.",
+        (
+            "When you reach an instruction, all its users have been visited: its gradient is "
+            "complete. Then pull it back to its operands."
+        ),
+        (
+            "An operand that several instructions use gets the *sum* of what each of them gives; "
+            "x * x gives to x twice."
+        ),
         "A parameter that nothing needs has a gradient of zeros, of its shape.",
     ),
 )

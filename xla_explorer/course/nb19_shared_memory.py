@@ -176,13 +176,26 @@ def passes(function: Callable[[list[int]], Any]) -> Cases:
 
 @exercise(
     "nb19.transpose",
-    "Write turned(plain): a schedule of the transpose that touches each sector once, and without conflicts of banks.",
+    "Write turned(plain): a schedule of the transpose that touches each sector once, and without "
+    "conflicts of banks.",
     "Blocks of 32 x 32; stage copies the elements that a block reads to shared memory.",
     hints=(
-        "plain.split('i', 32).split('j', 32).reorder('ii', 'jo').block('io').block('jo') makes a block of each tile.",
-        "then .stage('x', 'jo', 'shared', 33): rows of the tile are 33 words long, so that a column covers 32 banks.",
-        "The copy has axes of its own, iis and jis: 32 lanes along iis read contiguous elements of x. The store is contiguous along ji.",
-        "Of the 32 steps of the other axis some are threads, some are unrolled: split('jis', 8).unroll('jiso').thread('jisi').warp('iis').",
+        (
+            "plain.split('i', 32).split('j', 32).reorder('ii', 'jo').block('io').block('jo') "
+            "makes a block of each tile."
+        ),
+        (
+            "then .stage('x', 'jo', 'shared', 33): rows of the tile are 33 words long, so that a "
+            "column covers 32 banks."
+        ),
+        (
+            "The copy has axes of its own, iis and jis: 32 lanes along iis read contiguous "
+            "elements of x. The store is contiguous along ji."
+        ),
+        (
+            "Of the 32 steps of the other axis some are threads, some are unrolled: split('jis', "
+            "8).unroll('jiso').thread('jisi').warp('iis')."
+        ),
     ),
 )
 def transpose(function: Callable[[KernelSchedule], Any]) -> Cases:
@@ -204,7 +217,8 @@ def transpose(function: Callable[[KernelSchedule], Any]) -> Cases:
                 f"{what}: sectors are touched several times.",
                 f"{least} sectors",
                 str(touched),
-                hint="The 32 lanes of a warp must read contiguous elements of x, and store contiguous "
+                hint="The 32 lanes of a warp must read contiguous elements of x, and store "
+                "contiguous "
                 "elements of the result.",
             )
         elif conflicts:
@@ -216,7 +230,8 @@ def transpose(function: Callable[[KernelSchedule], Any]) -> Cases:
 
 @exercise(
     "nb19.fragment",
-    "Write element_of(lane, number): (row, column) of the product that a lane holds in its register of that number.",
+    "Write element_of(lane, number): (row, column) of the product that a lane holds in its "
+    "register of that number.",
     "fragments()[lane, number] is 8 * row + column, as the emulator computed it.",
     hints=(
         "Look at the first four lanes: they share a row.",

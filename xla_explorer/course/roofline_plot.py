@@ -70,7 +70,10 @@ def roofline_plot(
             for name, (operations, moved) in points.items()
         ]
     )
-    head = '<svg xmlns="http://www.w3.org/2000/svg" width="760" height="300" role="img" aria-label="roofline"><title>roofline</title>'
+    head = (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="760" height="300" role="img" '
+        'aria-label="roofline"><title>roofline</title>'
+    )
     return Svg(f"{head}{''.join(parts)}</svg>", plain)
 
 
@@ -82,9 +85,15 @@ def _rate(rate: float) -> str:
 
 
 def _line(x0: float, y0: float, x1: float, y1: float, width: float) -> str:
-    return f'<path d="M{x0:.0f} {y0:.0f}L{x1:.0f} {y1:.0f}" stroke="{_GREY}" stroke-width="{width:g}" fill="none"/>'
+    return (
+        f'<path d="M{x0:.0f} {y0:.0f}L{x1:.0f} {y1:.0f}" stroke="{_GREY}" '
+        f'stroke-width="{width:g}" fill="none"/>'
+    )
 
 
 def _text(x: float, y: float, words: str, anchor: str) -> str:
     place = f'x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}"'
-    return f'<text {place} font-size="12" font-family="sans-serif" fill="{_GREY}">{escape(words)}</text>'
+    return (
+        f'<text {place} font-size="12" font-family="sans-serif" '
+        f'fill="{_GREY}">{escape(words)}</text>'
+    )

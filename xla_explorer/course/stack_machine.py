@@ -80,7 +80,8 @@ class StackMachine:
         value = self.memory.get(slot)
         if value is None:
             raise StackMachineError(
-                f"{who}: slot {slot} {'was never written' if slot in self.memory else 'is not allocated'}"
+                f"{who}: slot {slot} "
+                f"{'was never written' if slot in self.memory else 'is not allocated'}"
             )
         return value
 
@@ -94,7 +95,8 @@ class StackMachine:
             ):
                 raise StackMachineError(
                     f"{where}: cannot read it",
-                    'write ("push", slot), ("store", slot), ("constant", number, length), or an operation as ("add",)',
+                    'write ("push", slot), ("store", slot), ("constant", number, length), or an '
+                    'operation as ("add",)',
                 )
             self.executed[instruction[0]] = self.executed.get(instruction[0], 0) + 1
             self._step(instruction, stack, where)

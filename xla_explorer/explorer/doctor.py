@@ -140,7 +140,10 @@ def _target() -> Capability:
         if stated
         else f"this machine; {TARGET_VARIABLE}=x86-64-v3,cores=1 would be another"
     )
-    words = f"{target.cpu or target.architecture}, {cores} cores; {target.vector_width_fact().message} ({why})"
+    words = (
+        f"{target.cpu or target.architecture}, {cores} cores; "
+        f"{target.vector_width_fact().message} ({why})"
+    )
     lacking = why_not_here(target)
     if lacking is not None:
         return Capability(
@@ -218,13 +221,15 @@ def _limits(measure_again: bool) -> list[Capability]:
         Capability(
             "memory bandwidth",
             "ok",
-            f"{limits.stream_bandwidth / 1e9:.1f} GB/s, {limits.stream_bandwidth_all / 1e9:.1f} {cores}{cached}: a triad, measured"
+            f"{limits.stream_bandwidth / 1e9:.1f} GB/s, {limits.stream_bandwidth_all / 1e9:.1f} "
+            f"{cores}{cached}: a triad, measured"
             f"{streaming}",
         ),
         Capability(
             "arithmetic peak",
             "ok",
             f"f32 {limits.f32_flops / 1e9:.0f} Gflop/s, {limits.f32_flops_all / 1e9:.0f} {cores}; "
-            f"f64 {limits.f64_flops / 1e9:.0f} and {limits.f64_flops_all / 1e9:.0f}: multiply-adds, measured",
+            f"f64 {limits.f64_flops / 1e9:.0f} and {limits.f64_flops_all / 1e9:.0f}: "
+            "multiply-adds, measured",
         ),
     ]

@@ -69,7 +69,10 @@ class RecordedModules(Report):
         self._dump = _dump(Path(path))
         self._profile = _profile(Path(path))
         if self._dump is None and self._profile is None:
-            hint = "give a folder of XLA_FLAGS=--xla_dump_to=FOLDER, or one that jax.profiler.trace wrote"
+            hint = (
+                "give a folder of XLA_FLAGS=--xla_dump_to=FOLDER, or one that jax.profiler.trace "
+                "wrote"
+            )
             raise NothingRecordedError(f"{self.name} holds no XLA dump and no profile", hint)
 
     @cached_property

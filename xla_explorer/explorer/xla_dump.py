@@ -71,7 +71,8 @@ class XlaDump(Report):
         others = [f"{m.name} ({m.number})" for m in self.folder if m is not main]
         more = f" and {len(others) - 6} more" if len(others) > 6 else ""
         return (
-            f"{main.name} ({main.number}) was taken of {len(self)} modules: {why}; the others are {', '.join(others[:6])}{more}. "
+            f"{main.name} ({main.number}) was taken of {len(self)} modules: {why}; the others "
+            f"are {', '.join(others[:6])}{more}. "
             "dump.session(NAME or NUMBER) takes one of them"
         )
 

@@ -114,7 +114,8 @@ def foreign_command(python: str, module: str) -> list[str]:
     place = os.path.join(_HOME, "xla_explorer")
     ours = (
         "import sys, importlib.util as u; sys.path[:] = list(filter(None, sys.path)); "
-        f"s = u.spec_from_file_location('xla_explorer', {os.path.join(place, '__init__.py')!r}, submodule_search_locations=[{place!r}]); "
+        f"s = u.spec_from_file_location('xla_explorer', {os.path.join(place, '__init__.py')!r}, "
+        f"submodule_search_locations=[{place!r}]); "
         "m = sys.modules['xla_explorer'] = u.module_from_spec(s); s.loader.exec_module(m)"
     )
     start = (

@@ -92,7 +92,8 @@ def unpacked_bytes(raw: bytes, name: str, *, hint: str = "") -> bytes:
         rest = stream.unused_data.lstrip(b"\0")
         if rest and not rest.startswith(_GZIP):
             raise FileReadError(
-                f"cannot read {name}: the {len(rest)} bytes after the compressed data are not compressed",
+                f"cannot read {name}: the {len(rest)} bytes after the compressed data are not "
+                "compressed",
                 hint,
             )
     return b"".join(parts)

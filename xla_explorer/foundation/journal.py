@@ -134,7 +134,10 @@ class Event:
     @cleaned
     def __repr__(self) -> str:
         tail = f" {self.reason}" if self.reason else ""
-        return f"<{self.sequence} {f'{self.kind} {self.verdict}'.strip()} by {self.by} {', '.join(self.names) or self.subjects}{tail}>"
+        return (
+            f"<{self.sequence} {f'{self.kind} {self.verdict}'.strip()} by {self.by} "
+            f"{', '.join(self.names) or self.subjects}{tail}>"
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the event as plain data."""
@@ -294,7 +297,8 @@ class Journal:
                     journal.level = Level.parse(row["level"])
             except (ValueError, KeyError, TypeError) as problem:
                 raise JournalFormatError(
-                    f"line {number} is not a line of a journal ({type(problem).__name__}: {problem})",
+                    f"line {number} is not a line of a journal ({type(problem).__name__}: "
+                    f"{problem})",
                     "journal.save(path) writes one",
                 ) from None
         return journal
@@ -319,7 +323,10 @@ class Journal:
         failed = (
             f", failed in {self.errors[-1].name}: {self.errors[-1].error}" if self.errors else ""
         )
-        return f"<Journal of {self.level.name.lower()}: {len(self.spans)} spans, {len(self.events)} events{failed}>"
+        return (
+            f"<Journal of {self.level.name.lower()}: {len(self.spans)} spans, {len(self.events)} "
+            f"events{failed}>"
+        )
 
     @cleaned
     def __str__(self) -> str:
@@ -337,6 +344,9 @@ class Journal:
             summary = ", ".join(
                 [f"{count} {kind}" for kind, count in counts.get(span.id, {}).items()]
             )
-            head = f"{'  ' * depth[span.id]}{span.name} ({span.kind}): {what}, {span.seconds * 1e3:.2f} ms"
+            head = (
+                f"{'  ' * depth[span.id]}{span.name} ({span.kind}): {what}, "
+                f"{span.seconds * 1e3:.2f} ms"
+            )
             lines.append(f"{head}; {summary}" if summary else head)
         return "\n".join(lines)

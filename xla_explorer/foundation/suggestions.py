@@ -30,7 +30,8 @@ _ELSEWHERE: Final = {
     "call": "invoke apply",
     "clamp": "clip bound relu6",
     "collective-permute": "ppermute pshuffle",
-    "compare": "cmp cmpf cmpi icmp fcmp eq ne lt le gt ge equal not-equal less less-equal greater greater-equal",
+    "compare": ("cmp cmpf cmpi icmp fcmp eq ne lt le gt ge equal not-equal less less-equal greater "
+    "greater-equal"),
     "concatenate": "concat cat stack hstack vstack append",
     "conditional": "cond if ifelse switch case branch",
     "constant": "const literal number",

@@ -41,7 +41,8 @@ def with_tpu_conversions(module: HloModule) -> HloModule:
         module = module.clone()
         count = write_out_conversions(module)
         warn(
-            f"{module.name} mixes float precisions as a TPU's optimised HLO does: {count} conversion{'s' if count != 1 else ''} that it "
+            f"{module.name} mixes float precisions as a TPU's optimised HLO does: {count} "
+            f"conversion{'s' if count != 1 else ''} that it "
             "leaves implicit were written out",
             MixedPrecisionWarning,
         )

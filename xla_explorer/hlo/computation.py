@@ -341,7 +341,8 @@ class HloComputation:
         if len(order) < len(self.instructions):
             lost = next(filterfalse(done.__contains__, self.instructions.values()))
             raise ValueError(
-                f"%{self.name} has no order: %{lost.name} depends on itself, or its users are not of this computation"
+                f"%{self.name} has no order: %{lost.name} depends on itself, or its users are "
+                "not of this computation"
             )
         self._order = order
         return order
@@ -436,7 +437,8 @@ def infer_shape(
     """
     if spec.arity is not None and spec.arity != len(operands):
         raise ShapeError(
-            f"{spec.name}: takes {spec.arity} operand{'s' if spec.arity != 1 else ''}, got {len(operands)}"
+            f"{spec.name}: takes {spec.arity} operand{'s' if spec.arity != 1 else ''}, got "
+            f"{len(operands)}"
         )
     if spec.shape_rule is None:
         raise ShapeError(f"cannot infer shape for opcode: {spec.name}")

@@ -101,7 +101,8 @@ def array_of(value: Any) -> Array:
                 return found
         said = " ".join(str(problem).split())[:200]
         raise GivenValueError(
-            f"cannot be read as an array from a {type(value).__name__}: {type(problem).__name__}: {said}",
+            f"cannot be read as an array from a {type(value).__name__}: "
+            f"{type(problem).__name__}: {said}",
             "pass an array, or nested lists of equal lengths",
         ) from None
 

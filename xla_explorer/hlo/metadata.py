@@ -180,7 +180,8 @@ class StackFrameTables:
                 self._frames[number][3],
             )
             made["StackFrames"].append(
-                f"{{file_location_id={row('FileLocations', place)} parent_frame_id={kept.get(parent, 0) + 1}}}"
+                f"{{file_location_id={row('FileLocations', place)} "
+                f"parent_frame_id={kept.get(parent, 0) + 1}}}"
             )
         text = "\n\n".join(
             [

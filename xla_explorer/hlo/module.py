@@ -385,7 +385,10 @@ class HloModule:
 
     @cleaned
     def __repr__(self) -> str:
-        return f"<HloModule {self.name}: {self.instruction_count()} instructions in {len(self.computations)} computations>"
+        return (
+            f"<HloModule {self.name}: {self.instruction_count()} instructions in "
+            f"{len(self.computations)} computations>"
+        )
 
 
 def module_of_parts(

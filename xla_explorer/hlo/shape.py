@@ -292,7 +292,8 @@ def _shape_of(element_type: PrimitiveType, sizes: tuple[Any, ...]) -> Shape:
     """Return the shape of the expression `f32[2, 3]`."""
     if not all(hasattr(size, "__index__") and size >= 0 for size in sizes):
         raise ShapeError(
-            f"{element_type.name}[{', '.join(map(repr, sizes))}]: dimensions must be integers from 0 on"
+            f"{element_type.name}[{', '.join(map(repr, sizes))}]: dimensions must be integers "
+            "from 0 on"
         )
     return array_shape(element_type, [index(size) for size in sizes])
 

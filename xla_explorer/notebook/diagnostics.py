@@ -70,7 +70,10 @@ def user_lines(
         found.append(
             (
                 code.co_filename,
-                f"  {place}, line {line}{function}: {linecache.getline(code.co_filename, line).strip()}",
+                (
+                    f"  {place}, line {line}{function}: "
+                    f"{linecache.getline(code.co_filename, line).strip()}"
+                ),
             )
         )
     if len(found) == 1 and len("".join(linecache.getlines(found[0][0])).strip().splitlines()) < 2:

@@ -328,7 +328,10 @@ class PipelineBuilder(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is u
         )
         passes = list(dict.fromkeys([step.name for _, step in places(self.pipeline)]))
         self.other.options = passes
-        count = f"{self.trace.module.instruction_count()} instructions (as written: {self.session.source.instruction_count()})"
+        count = (
+            f"{self.trace.module.instruction_count()} instructions (as written: "
+            f"{self.session.source.instruction_count()})"
+        )
         error = (
             f"<pre>{escape(str(self.trace.error))}</pre>" if self.trace.error is not None else ""
         )

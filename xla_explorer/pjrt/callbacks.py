@@ -67,7 +67,8 @@ class _Callback:
             if value.shape != wanted.shape or value.dtype != wanted.dtype:
                 raise PjrtError(
                     "invalid",
-                    f"result {k} of a callback must be {wanted.str_short()}, got {value.dtype}{list(value.shape)}",
+                    f"result {k} of a callback must be {wanted.str_short()}, got "
+                    f"{value.dtype}{list(value.shape)}",
                     "make the callback return arrays of its result_shape_dtypes",
                 )
         return (operands[0], *made) if self.has_token else made

@@ -31,7 +31,8 @@ _Clear = structure(
 _Callbacks = structure("XlaTransform_Callbacks", "version:q destroy:p transform:p", "")
 _Call = structure(
     "XlaTransform_Args",
-    "struct_size:z version:q data:p clean_up:p has_error:b code:i error:p error_size:z module:p module_size:z changed_module:p "
+    "struct_size:z version:q data:p clean_up:p has_error:b code:i error:p error_size:z module:p "
+    "module_size:z changed_module:p "
     "changed_module_size:z changed:b",
     "",
 )

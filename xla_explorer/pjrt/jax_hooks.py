@@ -444,6 +444,7 @@ def register_profiler(capsule: Any) -> None:
         profiler.register_plugin_profiler(capsule)
     except AttributeError:
         warn(
-            "traces of jax.profiler are without rows of xla_explorer: this version of jaxlib takes none",
+            "traces of jax.profiler are without rows of xla_explorer: this version of jaxlib "
+            "takes none",
             RuntimeWarning,
         )

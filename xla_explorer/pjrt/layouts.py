@@ -156,12 +156,14 @@ for _line in _ARGUMENTS.strip().splitlines():
 Program = structure("Program", "code:p code_size:z format:p format_size:z")
 ExecuteOptions = structure(
     "ExecuteOptions",
-    "send:p recv:p num_send:z num_recv:z launch_id:i non_donatable:p num_non_donatable:z context:p location:p",
+    "send:p recv:p num_send:z num_recv:z launch_id:i non_donatable:p num_non_donatable:z "
+    "context:p location:p",
 )
 NamedValue = structure("NamedValue", "name:p name_size:z type:i value:p value_size:z")
 MemoryLayout = structure(
     "MemoryLayout",
-    "tiled_size:z tiled_extension:p first:p first_size:z tile_dims:p tile_dim_sizes:p num_tiles:z type:i",
+    "tiled_size:z tiled_extension:p first:p first_size:z tile_dims:p tile_dim_sizes:p "
+    "num_tiles:z type:i",
 )
 Version = structure("Version", "major:i minor:i")
 

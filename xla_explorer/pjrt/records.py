@@ -28,12 +28,14 @@ MemoryRecord = structure(
 )
 DeviceRecord = structure(
     "DeviceRecord",
-    "number:q kind:p kind_size:z text:p text_size:z memory:p memories:p memory_count:z bytes_in_use:q peak:q",
+    "number:q kind:p kind_size:z text:p text_size:z memory:p memories:p memory_count:z "
+    "bytes_in_use:q peak:q",
     "",
 )
 ClientRecord = structure(
     "ClientRecord",
-    "name:p name_size:z version:p version_size:z devices:p device_count:z memories:p memory_count:z",
+    "name:p name_size:z version:p version_size:z devices:p device_count:z memories:p "
+    "memory_count:z",
     "",
 )
 # next: the link of the list of executables that jaxlib has destroyed. native: true if `Execute` may
@@ -43,9 +45,11 @@ ClientRecord = structure(
 # queued; -1: none is. duration: of the newest run. running: the number of runs on the queue.
 ExecutableRecord = structure(
     "ExecutableRecord",
-    "next:p replicas:z partitions:z outputs:z name:p name_size:z fingerprint:p fingerprint_size:z code_size:q deleted:q types:p dims:p "
+    "next:p replicas:z partitions:z outputs:z name:p name_size:z fingerprint:p "
+    "fingerprint_size:z code_size:q deleted:q types:p dims:p "
     "ranks:p kinds:p kind_sizes:p devices:p device_count:z assignment:p assignment_size:z "
-    "native:q parameters:z entry:p modes:p sources:p slots:p templates:p activations:p activation_count:q patience:q duration:q "
+    "native:q parameters:z entry:p modes:p sources:p slots:p templates:p activations:p "
+    "activation_count:q patience:q duration:q "
     "running:q",
     "",
 )
@@ -57,7 +61,8 @@ ActivationRecord = structure("ActivationRecord", "busy:q table:p", "")
 # from the minor to the major one, or null for row-major.
 BufferRecord = structure(
     "BufferRecord",
-    "dims:p rank:z type:q device:p memory:p data:p nbytes:z deleted:q references:q owner:q release:p release_argument:p event:p order:p",
+    "dims:p rank:z type:q device:p memory:p data:p nbytes:z deleted:q references:q owner:q "
+    "release:p release_argument:p event:p order:p",
     "",
 )
 # One call of a program: its arguments, their modes, and its results. event: null if the caller

@@ -63,7 +63,10 @@ class Sessions(Sequence[Session]):
 
     def __repr__(self) -> str:
         names: Any = [s.source.name for s in self._all()[-5:]]
-        return f"<{len(self)} sessions of {self.compiled} compiles, the last: {', '.join(names) or 'none'}>"
+        return (
+            f"<{len(self)} sessions of {self.compiled} compiles, the last: "
+            f"{', '.join(names) or 'none'}>"
+        )
 
 
 sessions = Sessions()

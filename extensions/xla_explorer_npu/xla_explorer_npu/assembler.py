@@ -167,7 +167,8 @@ def _instruction(number: int, line: str, labels: dict[str, int]) -> Instruction:
     if list(given) != wanted:
         raise AssemblyError(
             number,
-            f"{operation} takes {' '.join(wanted) or 'no operands'}, got {' '.join(given) or 'none'}",
+            f"{operation} takes {' '.join(wanted) or 'no operands'}, got "
+            f"{' '.join(given) or 'none'}",
         )
     operands: list[object] = []
     for name, kind in row:

@@ -124,7 +124,10 @@ def _buffer_table(assignment: BufferAssignment) -> tuple[str, list[int | None]]:
     lines = [
         repr(assignment),
         *[
-            f"%{row['value']} {row['shape']}: {row['allocation']} + {row['offset']}, {row['size']} bytes"
+            (
+                f"%{row['value']} {row['shape']}: {row['allocation']} + {row['offset']}, "
+                f"{row['size']} bytes"
+            )
             for row in rows
         ],
     ]

@@ -110,7 +110,8 @@ class _Run:
                 cycles = self._execute(i, unit)
             except (ValueError, TypeError, IndexError) as problem:
                 raise NpuFaultError(
-                    f"instruction {at} ({i.operation}.{i.element_type} {' '.join(map(str, i.operands))}): {problem}"
+                    f"instruction {at} ({i.operation}.{i.element_type} "
+                    f"{' '.join(map(str, i.operands))}): {problem}"
                 ) from problem
             self._time(at, f"dma{i.operands[-1]}" if unit == "dma" else unit, cycles)
         raise NpuFaultError(f"no halt after {most} instructions: a loop that does not end")

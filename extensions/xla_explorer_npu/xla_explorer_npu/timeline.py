@@ -141,7 +141,8 @@ class Timeline:
         for row, unit in enumerate(units):
             y = 8 + row * lane
             parts.append(
-                f'<text x="4" y="{y + 14}" font-size="12" font-family="sans-serif">{escape(unit)}</text>'
+                f'<text x="4" y="{y + 14}" font-size="12" '
+                f'font-family="sans-serif">{escape(unit)}</text>'
             )
             merged: list[list[Any]] = []
             for number, _, start, end, _ in sorted(
@@ -158,17 +159,22 @@ class Timeline:
             for start, end, hlo in merged[: most_bars - bars]:
                 title = escape(f"{unit} {hlo} cycles {start} to {end}")
                 parts.append(
-                    f'<rect x="{left + start * scale:.1f}" y="{y}" width="{max((end - start) * scale, 0.6):.1f}" height="{lane - 8}" '
+                    f'<rect x="{left + start * scale:.1f}" y="{y}" '
+                    f'width="{max((end - start) * scale, 0.6):.1f}" height="{lane - 8}" '
                     f'fill="{_COLOURS.get(unit, _DMA_COLOUR)}"><title>{title}</title></rect>'
                 )
             bars += len(merged)
         height = 8 + len(units) * lane + 20
         note = f"{self.cycles} cycles" + (f"; {self.cut} instructions cut" if self.cut else "")
         parts.append(
-            f'<text x="{left}" y="{height - 6}" font-size="12" font-family="sans-serif">0 .. {note}</text>'
+            f'<text x="{left}" y="{height - 6}" font-size="12" font-family="sans-serif">0 .. '
+            f"{note}</text>"
         )
         body = "".join(parts)
-        svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">{body}</svg>'
+        svg = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+            f'viewBox="0 0 {width} {height}">{body}</svg>'
+        )
         return Svg(svg, repr(self))
 
     def __repr__(self) -> str:
@@ -178,7 +184,10 @@ class Timeline:
                 for unit in sorted(self.busy)
             ]
         )
-        return f"<Timeline: {self.cycles} cycles, at least {self.least_cycles} for this work; busy: {shares}>"
+        return (
+            f"<Timeline: {self.cycles} cycles, at least {self.least_cycles} for this work; busy: "
+            f"{shares}>"
+        )
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
 

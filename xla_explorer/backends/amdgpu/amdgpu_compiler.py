@@ -119,7 +119,8 @@ def _stages(
         instructions = {kernel.name: kernel.instruction for kernel in program.kernels}
         rows = kernel_registers(emit_assembly(program.module, target, PTX_OPTIMIZATION))
         text = [
-            f"{row.name}: {row.vector_registers} vector and {row.scalar_registers} scalar registers, {row.spilled} spilled, "
+            f"{row.name}: {row.vector_registers} vector and {row.scalar_registers} scalar "
+            f"registers, {row.spilled} spilled, "
             f"{row.stack_bytes} bytes of stack a thread"
             for row in rows
         ]

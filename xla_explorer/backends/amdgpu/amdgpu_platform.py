@@ -20,7 +20,10 @@ class AmdGpuPlatform:
     """See `backends.interfaces.Platform`."""
 
     name = "amdgpu"
-    description = "AMD GPUs: a kernel per fusion as GCN assembly and object code, with its registers; to compile and look at."
+    description = (
+        "AMD GPUs: a kernel per fusion as GCN assembly and object code, with its registers; to "
+        "compile and look at."
+    )
     option_names = ("architecture",)
 
     def compiler(self) -> AmdGpuCompiler:

@@ -233,7 +233,8 @@ def compile_ahead_of_time(
         if any(reason.facts.get("because") == "no-library" for reason in reasons):
             raise AheadOfTimeError(
                 reasons,
-                "libraries=True (--libraries) lets the code call CBLAS and LAPACK, which you then link",
+                "libraries=True (--libraries) lets the code call CBLAS and LAPACK, which you "
+                "then link",
             )
         raise AheadOfTimeError(reasons)
     inputs, outputs = entry_buffers(module)

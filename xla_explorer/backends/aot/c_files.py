@@ -41,7 +41,10 @@ def _described(buffer: Buffer) -> str:
     shape = buffer.shape
     text = f"{shape.element_type.name}[{', '.join(map(str, shape.dimensions))}]"
     if not shape.layout.is_default and shape.rank > 1:
-        text += f", in memory with dimension {shape.layout.minor_to_major[0]} fastest: minor to major {list(shape.layout.minor_to_major)}"
+        text += (
+            f", in memory with dimension {shape.layout.minor_to_major[0]} fastest: minor to "
+            f"major {list(shape.layout.minor_to_major)}"
+        )
     remark = type_remark(shape.element_type)
     return text + (f" ({remark})" if remark else "")
 
@@ -55,13 +58,22 @@ def header(program: AheadOfTimeProgram) -> str:
     p = program.prefix
     guard = f"XLA_EXPLORER_{p.upper()}_H"
     lines = [
-        f"/* HLO module {_comment(program.module.name)}, compiled ahead of time for {_comment(program.description.triple)}"
+        (
+            f"/* HLO module {_comment(program.module.name)}, compiled ahead of time for "
+            f"{_comment(program.description.triple)}"
+        )
         + (f", {program.description.cpu}" if program.description.cpu else "")
         + ".",
         " *",
-        f" * {p}_run may run on several threads at once if each has its own workspace. It allocates no memory, has no state, and",
+        (
+            f" * {p}_run may run on several threads at once if each has its own workspace. It "
+            "allocates no memory, has no state, and"
+        ),
         " * writes only to the outputs and the workspace. Inputs and outputs must not overlap.",
-        f" * Needs from the C library and the compiler's runtime: {', '.join(program.needs) or 'nothing'}.",
+        (
+            " * Needs from the C library and the compiler's runtime: "
+            f"{', '.join(program.needs) or 'nothing'}."
+        ),
         f" * Build: {build_line(program)}",
         " */",
         f"#ifndef {guard}",
@@ -95,7 +107,10 @@ def header(program: AheadOfTimeProgram) -> str:
     aligned = "workspace or weights are" if program.weights else "workspace is"
     lines += [
         "",
-        f"/* Returns 0 on success, {NULL_POINTER} if a pointer is null, {MISALIGNED} if {aligned} not aligned.",
+        (
+            f"/* Returns 0 on success, {NULL_POINTER} if a pointer is null, {MISALIGNED} if "
+            f"{aligned} not aligned."
+        ),
         " * Pointers of empty arrays are not read. */",
         f"int {p}_run(const void *const *inputs, void *const *outputs, {weights}void *workspace);",
         "",
@@ -168,7 +183,8 @@ def _example_body(program: AheadOfTimeProgram, align: str) -> list[str]:
         if b.shape.element_type.name in ("f32", "f64", "c64", "c128") and _count(b):
             kind = c_type(b.shape.element_type)
             body.append(
-                f"  for (size_t k = 0; k < {_constant(program, b, 'COUNT')}; k++) in.{b.name}[k] = ({kind})(k % 7) / 7;"
+                f"  for (size_t k = 0; k < {_constant(program, b, 'COUNT')}; k++) in.{b.name}[k] "
+                f"= ({kind})(k % 7) / 7;"
             )
     names = [*[f"in.{b.name}" for b in program.inputs], *[f"out.{b.name}" for b in program.outputs]]
     names += ["weights", "workspace"] if program.weights else ["workspace"]
@@ -181,7 +197,10 @@ def _example_body(program: AheadOfTimeProgram, align: str) -> list[str]:
         cast = "double" if shown == "%g" else "long long"
         body += [
             f'  printf("{b.name}:");',
-            f'  for (size_t k = 0; k < {_constant(program, b, "COUNT")} && k < 8; k++) printf(" {shown}", ({cast})out.{b.name}[k]);',
+            (
+                f"  for (size_t k = 0; k < {_constant(program, b, 'COUNT')} && k < 8; k++) "
+                f'printf(" {shown}", ({cast})out.{b.name}[k]);'
+            ),
             '  printf("\\n");',
         ]
     return [*static, "", *body, "  return status;", "}", ""]

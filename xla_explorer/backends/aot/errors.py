@@ -12,7 +12,8 @@ class AheadOfTimeError(XlaExplorerError, ValueError):
     def __init__(
         self,
         reasons: list[Reason],
-        hint: str = "the backends cpu and interpreter evaluate such instructions in Python, which an object file cannot",
+        hint: str = "the backends cpu and interpreter evaluate such instructions in Python, which an "
+        "object file cannot",
     ) -> None:
         more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
         super().__init__(f"no ahead-of-time program: {reasons[0].message}{more}", hint)

@@ -106,7 +106,8 @@ class Activation:
             for place, shape, leaf in zip(step.results, shapes, flatten_value(result), strict=True):
                 if np.shape(leaf) != shape.dimensions:
                     raise EvaluationError(
-                        f"%{step.instruction.name} ({step.instruction.opcode.name}) states {shape.text_without_layout}, "
+                        f"%{step.instruction.name} ({step.instruction.opcode.name}) states "
+                        f"{shape.text_without_layout}, "
                         f"but on one device its operands give {list(np.shape(leaf))}"
                     )
                 self.view(place, shape)[...] = leaf

@@ -129,7 +129,10 @@ class ArenaBuffer:
         self.release()
 
     def __repr__(self) -> str:
-        return f"<ArenaBuffer {self.size} bytes at {self.address:#x}{'' if self._arena else ', released'}>"
+        return (
+            f"<ArenaBuffer {self.size} bytes at "
+            f"{self.address:#x}{'' if self._arena else ', released'}>"
+        )
 
 
 class Arena:

@@ -29,7 +29,8 @@ def why_no_sass() -> Reason | None:
     if find_tool("nvdisasm", "XLA_EXPLORER_NVDISASM") is None:
         return refuse(
             "no-nvdisasm",
-            "nvdisasm was found neither in XLA_EXPLORER_NVDISASM, on PATH, in a CUDA installation, in NVIDIA's wheels (pip install "
+            "nvdisasm was found neither in XLA_EXPLORER_NVDISASM, on PATH, in a CUDA "
+            "installation, in NVIDIA's wheels (pip install "
             '"xla-explorer[sass]") nor in the package triton',
         )
     return None

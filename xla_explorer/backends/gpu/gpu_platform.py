@@ -16,7 +16,10 @@ class GpuPlatform:
     """The platform of NVIDIA GPUs (see `backends.interfaces.Platform`)."""
 
     name = "gpu"
-    description = "NVIDIA GPUs: a PTX kernel per fusion, compiled by LLVM; on a device, or on an emulator where there is none."
+    description = (
+        "NVIDIA GPUs: a PTX kernel per fusion, compiled by LLVM; on a device, or on an emulator "
+        "where there is none."
+    )
     option_names = (
         "architecture",
         "device",

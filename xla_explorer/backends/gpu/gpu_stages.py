@@ -174,7 +174,10 @@ def launch_table(program: GpuProgram) -> tuple[str, list[int | None]]:
         name = f"%{thunk.instruction.name}"
         if thunk.kernel is not None:
             kernel = thunk.kernel
-            text = f"kernel       {name}: {kernel.name} ({kernel.emitter}), {kernel.launch}: {kernel.launch.reasoning}"
+            text = (
+                f"kernel       {name}: {kernel.name} ({kernel.emitter}), {kernel.launch}: "
+                f"{kernel.launch.reasoning}"
+            )
             for refused, why in emitted.get(thunk.instruction.id, ()):
                 text += f". Not {refused}: {why.code}: {why.message}"
             if thunk.reason is not None:

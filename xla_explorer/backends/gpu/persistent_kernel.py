@@ -60,7 +60,10 @@ def persistent_kernel(loop: Thunk) -> PersistentKernel | Reason:
     for step in steps:
         if not _is_one_block(step) or step.stream or step.waits:
             what = step.kernel.name if step.kernel is not None else step.kind
-            text = f"%{name}: {what} (%{step.instruction.name}) needs more than {_MOST_THREADS} threads, a barrier or another stream"
+            text = (
+                f"%{name}: {what} (%{step.instruction.name}) needs more than {_MOST_THREADS} "
+                "threads, a barrier or another stream"
+            )
             return refuse("not-one-block", text, step=what)
     if any(
         target.overlaps(later)

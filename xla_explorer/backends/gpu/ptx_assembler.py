@@ -124,7 +124,8 @@ def why_no_ptxas() -> Reason | None:
         return None
     return refuse(
         "no-ptxas",
-        "ptxas was found neither in XLA_EXPLORER_PTXAS, on PATH, in a CUDA installation nor in NVIDIA's wheels "
+        "ptxas was found neither in XLA_EXPLORER_PTXAS, on PATH, in a CUDA installation nor in "
+        "NVIDIA's wheels "
         "(pip install nvidia-cuda-nvcc-cu12)",
     )
 

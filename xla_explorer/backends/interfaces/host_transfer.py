@@ -105,6 +105,7 @@ def _take(queue: deque[Literal] | None, shape: Shape, empty: str) -> Literal:
         raise LookupError(empty)
     if not queue[0].shape.compatible(shape):
         raise ValueError(
-            f"requested {shape.text_without_layout}, next in the queue is {queue[0].shape.text_without_layout}"
+            f"requested {shape.text_without_layout}, next in the queue is "
+            f"{queue[0].shape.text_without_layout}"
         )
     return queue.popleft()

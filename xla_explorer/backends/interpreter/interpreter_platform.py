@@ -35,7 +35,10 @@ class InterpreterPlatform:
     """See `backends.interfaces.Platform`."""
 
     name = "interpreter"
-    description = "The numpy reference evaluator: no code generation, every opcode, the values that all others are checked against."
+    description = (
+        "The numpy reference evaluator: no code generation, every opcode, the values that all "
+        "others are checked against."
+    )
     option_names: tuple[str, ...] = ()
 
     def compiler(self) -> InterpreterCompiler:

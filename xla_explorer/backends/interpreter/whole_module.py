@@ -25,7 +25,10 @@ def dynamic_dimension(module: HloModule, sizes: bool = False) -> Reason | None:
             continue
         for _, leaf in i.shape.leaves():
             if any(leaf.dynamic):
-                message = f"%{i.name} is {leaf.text_without_layout}: buffers need known sizes, so the whole module runs on the evaluator"
+                message = (
+                    f"%{i.name} is {leaf.text_without_layout}: buffers need known sizes, so the "
+                    "whole module runs on the evaluator"
+                )
                 return Reason("dynamic-dimension", message, {"shape": leaf.text_without_layout})
     return None
 

@@ -221,7 +221,8 @@ class _Maker:
 
     def _works_here(self, why: Exception) -> None:
         self._never = True
-        warn(f"LLVM works in this process, which a fault of LLVM would end: no process could be started for it ({why})",
+        warn("LLVM works in this process, which a fault of LLVM would end: no process could be "
+        f"started for it ({why})",
              LlvmInThisProcessWarning)  # fmt: skip
 
     def forget(self) -> None:

@@ -66,7 +66,8 @@ CPU_TARGETS = {
         ),
         CpuTarget(
             "x86-64",
-            "x86-64 by level: cpu='x86-64-v2' (SSE4.2), 'x86-64-v3' (AVX2, the default), 'x86-64-v4' (AVX-512).",
+            "x86-64 by level: cpu='x86-64-v2' (SSE4.2), 'x86-64-v3' (AVX2, the default), "
+            "'x86-64-v4' (AVX-512).",
             "x86_64-linux-gnu",
             "x86-64-v3",
             runner="native",
@@ -113,7 +114,10 @@ def target_description(
 def _little_endian(description: TargetDescription) -> TargetDescription:
     """Return the description, or raise UnknownTargetError for a big-endian machine."""
     if description.data_layout.startswith("E"):
-        message = f"{description.triple!r} is big-endian; constants and arguments are written little-endian"
+        message = (
+            f"{description.triple!r} is big-endian; constants and arguments are written "
+            "little-endian"
+        )
         raise UnknownTargetError(message, "choose a little-endian target")
     return description
 

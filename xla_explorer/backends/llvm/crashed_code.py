@@ -27,7 +27,10 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.warning import warn
 
 _MOST_NAMES: Final = 4  # of the functions that a message names
-_HINT: Final = "compile for another CPU (XLA_EXPLORER_TARGET) or on another backend, and report it with `session.stage('llvm-ir').text`"
+_HINT: Final = (
+    "compile for another CPU (XLA_EXPLORER_TARGET) or on another backend, and report it with "
+    "`session.stage('llvm-ir').text`"
+)
 
 
 class LlvmCrashedError(XlaExplorerError):
@@ -134,7 +137,10 @@ def _otherwise(job: Job, whole: bool, trial: _TrialProcess) -> Finished:
                     step: seconds.get(step, 0.0) + spent for step, spent in made.seconds.items()
                 }
             else:
-                remark = f"{_what_happened(first, guilty, job.description)}; code was made {how}, which is slower"
+                remark = (
+                    f"{_what_happened(first, guilty, job.description)}; code was made {how}, "
+                    "which is slower"
+                )
                 warn(remark, LlvmFallbackWarning)
                 return Finished(tuple(data), seconds, (remark,))
     raise LlvmCrashedError(_what_happened(first, guilty, job.description), guilty)
@@ -193,6 +199,6 @@ def _what_happened(
     why = died.explanation.removeprefix("error: ")
     why = why[max(why.find("Assertion "), 0) :]
     return (
-        f"LLVM {llvm_version()} {died.how} over {named}{more} for {description.cpu or description.triple}"
-        + (f" ({why})" if why else "")
-    )
+        f"LLVM {llvm_version()} {died.how} over {named}{more} for "
+        f"{description.cpu or description.triple}"
+    ) + (f" ({why})" if why else "")

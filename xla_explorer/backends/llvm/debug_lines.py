@@ -25,7 +25,8 @@ def with_debug_lines(module: LlvmModule, emission: str = "LineTablesOnly") -> Ll
     functions = tuple([_with_locations(function, locations) for function in module.functions])
     following = _FIRST_SCOPE + len(locations)
     unit = (
-        f'distinct !DICompileUnit(language: DW_LANG_C, file: !{_BASE + 1}, producer: "xla_explorer", '
+        f"distinct !DICompileUnit(language: DW_LANG_C, file: !{_BASE + 1}, producer: "
+        '"xla_explorer", '
         f"isOptimized: true, runtimeVersion: 0, emissionKind: {emission})"
     )
     nodes = (

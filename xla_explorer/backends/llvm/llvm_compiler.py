@@ -95,7 +95,10 @@ class CompiledObject:
         steps = ", ".join(
             f"{name} {seconds * 1e3:.1f} ms" for name, seconds in self.seconds.items()
         )
-        return f"<CompiledObject {sum(map(len, self.objects))} bytes for {self.description.triple} ({steps})>"
+        return (
+            f"<CompiledObject {sum(map(len, self.objects))} bytes for {self.description.triple} "
+            f"({steps})>"
+        )
 
 
 def optimize_and_emit(

@@ -134,9 +134,15 @@ class TargetDescription:
             if self.architecture.startswith("riscv")
             else "the widest registers"
         )
-        message = f"vectors have {chosen} bits, in kernels with vectors of their own and in loops left to LLVM: {of} of {cpu}"
+        message = (
+            f"vectors have {chosen} bits, in kernels with vectors of their own and in loops left "
+            f"to LLVM: {of} of {cpu}"
+        )
         if chosen == _X86_WIDEST:
-            message += ", where LLVM by itself may prefer 256 (Intel's CPUs: `prefer-256-bit` in LLVM's X86.td)"
+            message += (
+                ", where LLVM by itself may prefer 256 (Intel's CPUs: `prefer-256-bit` in LLVM's "
+                "X86.td)"
+            )
         return Reason("widest-registers", message, facts)
 
 
@@ -170,7 +176,10 @@ def llvm_version() -> str:
     """Return the versions of llvmlite's LLVM and of llvmlite itself, `22.1.0 (llvmlite 0.50.0)`."""
     import llvmlite
 
-    return f"{'.'.join(str(part) for part in llvm().llvm_version_info)} (llvmlite {llvmlite.__version__})"
+    return (
+        f"{'.'.join(str(part) for part in llvm().llvm_version_info)} (llvmlite "
+        f"{llvmlite.__version__})"
+    )
 
 
 @functools.lru_cache(maxsize=1)
@@ -255,7 +264,10 @@ def why_not_here(description: TargetDescription) -> Reason | None:
 @functools.lru_cache(maxsize=64)
 def _lacking(description: TargetDescription, machine: TargetDescription) -> Reason | None:
     if description.architecture != machine.architecture:
-        message = f"this machine is {machine.architecture}, which does not run code for {description.triple}"
+        message = (
+            f"this machine is {machine.architecture}, which does not run code for "
+            f"{description.triple}"
+        )
         return refuse(
             "other-machine", message, machine=machine.architecture, triple=description.triple
         )

@@ -13,7 +13,10 @@ from xla_explorer.foundation.file_writing import write_file
 TEMPLATES = Path(__file__).with_name("templates")
 SCENARIOS = {
     1: "Scenario 1: another CPU, by its LLVM triple; target facts as data.",
-    2: "Scenario 2: no CPU, but with an LLVM backend; kernels from xla_explorer, the device's own marks and stages.",
+    2: (
+        "Scenario 2: no CPU, but with an LLVM backend; kernels from xla_explorer, the device's "
+        "own marks and stages."
+    ),
     3: "Scenario 3: no LLVM; code, memory and queue of the device's own.",
 }
 _STAGE = {1: "assembly", 2: "assembly", 3: "device-code"}

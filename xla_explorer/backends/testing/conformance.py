@@ -61,7 +61,10 @@ class Failure(NamedTuple):
 
     def __str__(self) -> str:
         lines = [
-            f"{self.row.opcode} on {self.row.element_type} is {self.row.status}: {self.row.message}",
+            (
+                f"{self.row.opcode} on {self.row.element_type} is {self.row.status}: "
+                f"{self.row.message}"
+            ),
             "",
             self.text.rstrip(),
         ]

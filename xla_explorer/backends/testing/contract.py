@@ -86,7 +86,10 @@ class Contract:
         ]
         return "\n".join(
             [
-                f"<Contract of {self.backend}: {'kept' if self.kept else f'{len(self.failures)} promises broken'}>",
+                (
+                    f"<Contract of {self.backend}: "
+                    f"{'kept' if self.kept else f'{len(self.failures)} promises broken'}>"
+                ),
                 *lines,
             ]
         )
@@ -123,7 +126,10 @@ def platform_describes_itself(s: Subject) -> str | None:
     """Check that the description is one sentence."""
     if s.backend.description.strip().endswith("."):
         return None
-    return "Platform.description is one sentence with a full stop: what the device is and where it runs"
+    return (
+        "Platform.description is one sentence with a full stop: what the device is and where it "
+        "runs"
+    )
 
 
 def source_is_not_changed(s: Subject) -> str | None:
@@ -133,7 +139,10 @@ def source_is_not_changed(s: Subject) -> str | None:
     if s.module.to_text() == before:
         return None
     s.module = parse_hlo(SMALL)
-    return "run_hlo_passes changed the module it was given: work on a copy (`optimize(module, ...)` makes one)"
+    return (
+        "run_hlo_passes changed the module it was given: work on a copy (`optimize(module, ...)` "
+        "makes one)"
+    )
 
 
 def stages_come_in_order(s: Subject) -> str | None:
@@ -151,16 +160,25 @@ def stages_come_in_order(s: Subject) -> str | None:
             return f"stage {stage.name} is empty: leave it out, or give it its text"
         unknown = {origin for origin in stage.origins if origin is not None} - known
         if unknown and stage.name != "hlo":
-            return f"stage {stage.name}: lines claim the instruction ids {sorted(unknown)[:5]}, which the optimised module does not have"
+            return (
+                f"stage {stage.name}: lines claim the instruction ids {sorted(unknown)[:5]}, "
+                "which the optimised module does not have"
+            )
         if len(stage.origins) > len(stage.text.splitlines()) + 2:
-            return f"stage {stage.name} has {len(stage.origins)} origins for {len(stage.text.splitlines())} lines: one origin a line"
+            return (
+                f"stage {stage.name} has {len(stage.origins)} origins for "
+                f"{len(stage.text.splitlines())} lines: one origin a line"
+            )
     return None
 
 
 def no_executable_has_a_reason(s: Subject) -> str | None:
     """Check that a result without an executable has a why_not."""
     if s.result.executable is None and s.result.why_not is None:
-        return "CompileResult.executable is None without a why_not: give the Reason that keeps it from running"
+        return (
+            "CompileResult.executable is None without a why_not: give the Reason that keeps it "
+            "from running"
+        )
     return None
 
 
@@ -168,12 +186,21 @@ def values_are_the_evaluators(s: Subject) -> str | None:
     """Check that dtypes, shapes and values are those of the evaluator."""
     got, want = s.executable.execute([np.array(a) for a in s.inputs]), s.expected(s.inputs)
     if len(got) != len(want):
-        return f"execute gave {len(got)} results, the module has {len(want)} leaves: return them all, depth first"
+        return (
+            f"execute gave {len(got)} results, the module has {len(want)} leaves: return them "
+            "all, depth first"
+        )
     for number, (a, b) in enumerate(zip(got, want, strict=True)):
         if a.dtype != b.dtype or a.shape != b.shape:
-            return f"result {number} is {a.dtype}{list(a.shape)}, the module says {b.dtype}{list(b.shape)}: copy back in the shape's type"
+            return (
+                f"result {number} is {a.dtype}{list(a.shape)}, the module says "
+                f"{b.dtype}{list(b.shape)}: copy back in the shape's type"
+            )
         if not np.allclose(a, b, rtol=1e-5):
-            return f"result {number} is wrong by up to {float(np.max(np.abs(a - b))):.3g}: compare session.bisect() and the stages"
+            return (
+                f"result {number} is wrong by up to {float(np.max(np.abs(a - b))):.3g}: compare "
+                "session.bisect() and the stages"
+            )
     return None
 
 
@@ -183,7 +210,10 @@ def inputs_are_not_written(s: Subject) -> str | None:
     s.executable.execute(given)
     if all(np.array_equal(a, b) for a, b in zip(given, s.inputs, strict=True)):
         return None
-    return "execute wrote to its arguments: copy them to the device, or give results buffers of their own"
+    return (
+        "execute wrote to its arguments: copy them to the device, or give results buffers of "
+        "their own"
+    )
 
 
 def results_own_their_memory(s: Subject) -> str | None:
@@ -193,7 +223,10 @@ def results_own_their_memory(s: Subject) -> str | None:
     s.executable.execute([np.zeros_like(a) for a in s.inputs])
     if all(np.array_equal(a, b) for a, b in zip(first, kept, strict=True)):
         return None
-    return "a second execute changed the results of the first: results must not be views of memory that is used again; copy them out"
+    return (
+        "a second execute changed the results of the first: results must not be views of memory "
+        "that is used again; copy them out"
+    )
 
 
 def steps_have_a_known_place(s: Subject) -> str | None:
@@ -202,7 +235,10 @@ def steps_have_a_known_place(s: Subject) -> str | None:
         if step.runs_on not in _PLACES:
             return f"step %{step.name} runs on {step.runs_on!r}: one of {', '.join(_PLACES)}"
         if step.runs_on == "evaluator" and step.reason is None and s.backend.name != "interpreter":
-            return f"step %{step.name} ({step.opcode}) runs on the evaluator without a reason: put the Reason of supports() into the step"
+            return (
+                f"step %{step.name} ({step.opcode}) runs on the evaluator without a reason: put "
+                "the Reason of supports() into the step"
+            )
     return None
 
 
@@ -232,7 +268,10 @@ def supports_tells_the_truth(s: Subject) -> str | None:
                 result = compiler.run_backend(trace, options)
             except Exception as problem:
                 if reason_of(problem) is None:
-                    return f"{what}: run_backend raised {type(problem).__name__}: {problem}. Refuse with a Reason in CompileResult.why_not"
+                    return (
+                        f"{what}: run_backend raised {type(problem).__name__}: {problem}. Refuse "
+                        "with a Reason in CompileResult.why_not"
+                    )
                 continue
             if result.executable is None:
                 if not refused and s.backend.availability() is None and result.why_not is not None:
@@ -245,11 +284,15 @@ def supports_tells_the_truth(s: Subject) -> str | None:
                 says_no = compiler.supports(trace.module.find(step.instruction)) is not None
                 if says_no != (step.runs_on == "evaluator") and s.backend.name != "interpreter":
                     there = "on the evaluator" if step.runs_on == "evaluator" else "natively"
-                    return f"{what}: supports() says {'no' if says_no else 'yes'} to %{step.name}, which runs {there}: make them agree"
+                    return (
+                        f"{what}: supports() says {'no' if says_no else 'yes'} to %{step.name}, "
+                        f"which runs {there}: make them agree"
+                    )
             outcome, _ = judge(result, *reference(module, program.values, 0))
             if outcome.status in ("wrong", "crashed"):
                 return (
-                    f"{what}: supports() claims it, but it is {outcome.status} ({outcome.message}): "
+                    f"{what}: supports() claims it, but it is {outcome.status} "
+                    f"({outcome.message}): "
                     f"return a Reason for {program.opcode} until there is code for it"
                 )
     return None

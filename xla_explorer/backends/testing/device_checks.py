@@ -26,12 +26,21 @@ def copies_keep_to_their_size(s: Subject) -> str | None:
         executor.synchronize()
         back = executor.copy_from_device(first, size)
         if len(back) != size:
-            return f"copy_from_device gave {len(back)} bytes, {size} were requested: copy exactly `size` bytes"
+            return (
+                f"copy_from_device gave {len(back)} bytes, {size} were requested: copy exactly "
+                "`size` bytes"
+            )
         if back != data:
             at = next(k for k in range(size) if back[k] != data[k])
-            return f"{size} bytes copied to the device come back different from byte {at} on: copy_to_device must copy all len(data) bytes"
+            return (
+                f"{size} bytes copied to the device come back different from byte {at} on: "
+                "copy_to_device must copy all len(data) bytes"
+            )
         if executor.copy_from_device(second, size) != other:
-            return f"copying {size} bytes into one buffer changed its neighbour: copy_to_device wrote more than len(data) bytes"
+            return (
+                f"copying {size} bytes into one buffer changed its neighbour: copy_to_device "
+                "wrote more than len(data) bytes"
+            )
         part = generator.bytes(max(size // 2, 1))
         executor.copy_to_device(first, part)
         executor.synchronize()
@@ -41,7 +50,10 @@ def copies_keep_to_their_size(s: Subject) -> str | None:
                 "write len(data) bytes, not the buffer's size"
             )
         if len(executor.copy_from_device(first, len(part))) != len(part):
-            return f"copy_from_device was called for {len(part)} of {size} bytes and gave another number: copy exactly `size` bytes"
+            return (
+                f"copy_from_device was called for {len(part)} of {size} bytes and gave another "
+                "number: copy exactly `size` bytes"
+            )
         executor.deallocate(first)
         executor.deallocate(second)
     return None
@@ -78,16 +90,25 @@ def literals_travel(s: Subject) -> str | None:
         s.executor.synchronize()
         leaves = [leaf for _, leaf in literal.shape.leaves()]
         if len(buffers) != len(leaves):
-            return f"{literal.shape} became {len(buffers)} buffers: one for each of its {len(leaves)} array leaves, depth first"
+            return (
+                f"{literal.shape} became {len(buffers)} buffers: one for each of its "
+                f"{len(leaves)} array leaves, depth first"
+            )
         small = [
             leaf
             for buffer, leaf in zip(buffers, leaves, strict=True)
             if buffer.size < leaf.byte_size
         ]
         if small:
-            return f"the buffer of a {small[0]} is smaller than its {small[0].byte_size} bytes: allocate shape.byte_size"
+            return (
+                f"the buffer of a {small[0]} is smaller than its {small[0].byte_size} bytes: "
+                "allocate shape.byte_size"
+            )
         if s.manager.transfer_literal_from_device(s.executor, buffers, literal.shape) != literal:
-            return f"a literal of shape {literal.shape} comes back different: use the order of the shape's layout both ways"
+            return (
+                f"a literal of shape {literal.shape} comes back different: use the order of the "
+                "shape's layout both ways"
+            )
         for buffer in buffers:
             s.executor.deallocate(buffer)
     return None
@@ -101,7 +122,10 @@ def synchronize_waits(s: Subject) -> str | None:
         s.executor.copy_to_device(memory, bytes([value]) * 256, stream)
     s.executor.synchronize(stream)
     if s.executor.copy_from_device(memory, 256) != bytes([8]) * 256:
-        return "after synchronize(stream) the copies queued on it were not done, or not in order: wait until the queue is empty"
+        return (
+            "after synchronize(stream) the copies queued on it were not done, or not in order: "
+            "wait until the queue is empty"
+        )
     return None
 
 
@@ -114,11 +138,15 @@ def results_are_read_after_synchronize(s: Subject) -> str | None:
             got, want = executable.execute([np.array(a) for a in inputs]), s.expected(inputs)
             if "launch" in calls and _read_too_early(calls):
                 return (
-                    "execute reads results with copy_from_device after launch without synchronize in between: a launch only queues the "
+                    "execute reads results with copy_from_device after launch without "
+                    "synchronize in between: a launch only queues the "
                     "work. Call synchronize(stream) before the first copy_from_device"
                 )
             if not all(np.allclose(a, b, rtol=1e-5) for a, b in zip(got, want, strict=True)):
-                return "results of repeated runs differ from the evaluator's: look for work that is still queued when execute returns"
+                return (
+                    "results of repeated runs differ from the evaluator's: look for work that is "
+                    "still queued when execute returns"
+                )
             calls.clear()
     return None
 
@@ -170,7 +198,10 @@ def runs_deallocate_what_they_allocate(s: Subject) -> str | None:
     kept = calls.count("allocate") - calls.count("deallocate")
     if kept < runs:
         return None
-    return f"{runs} runs of the same program kept {kept} buffers of the device: deallocate what a run allocates when the run ends"
+    return (
+        f"{runs} runs of the same program kept {kept} buffers of the device: deallocate what a "
+        "run allocates when the run ends"
+    )
 
 
 def events_go_forward(s: Subject) -> str | None:
@@ -197,7 +228,10 @@ def tuples_are_tables_of_addresses(s: Subject) -> str | None:
     want = b"".join([e.address.to_bytes(8, "little") for e in elements])
     if s.executor.copy_from_device(table, len(want)) == want:
         return None
-    return "write_tuple_index_table must write one address of 8 bytes an element, little-endian, in order"
+    return (
+        "write_tuple_index_table must write one address of 8 bytes an element, little-endian, in "
+        "order"
+    )
 
 
 def feeds_keep_their_order(s: Subject) -> str | None:

@@ -109,5 +109,8 @@ def _difference(expected: list[Array], got: list[Array], error: float) -> str:
         return f"{len(got)} results, expected {len(expected)}"
     for number, (want, have) in enumerate(zip(expected, got, strict=True)):
         if want.shape != have.shape or want.dtype != have.dtype:
-            return f"result {number} is {have.dtype}{list(have.shape)}, expected {want.dtype}{list(want.shape)}"
+            return (
+                f"result {number} is {have.dtype}{list(have.shape)}, expected "
+                f"{want.dtype}{list(want.shape)}"
+            )
     return f"largest error {error:.3g} of the largest value"

@@ -190,7 +190,8 @@ PROGRAMS: tuple[OpcodeProgram, ...] = (
     ),
     OpcodeProgram(
         "scatter", NUMBER, _X + "  i = s32[3,1] parameter(1)\n  u = {t}[3,{m}] parameter(2)\n  ROOT r = {t}[{n},{m}] scatter(x, i, u), "
-        "update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=fold",
+        "update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, "
+        "index_vector_dim=1, to_apply=fold",
         _ADD, "index",
     ),
     OpcodeProgram(

@@ -70,7 +70,8 @@ class Subject:
         """The executable; CheckSkippedError if the program does not run here."""
         if self.result.executable is None:
             raise CheckSkippedError(
-                f"the program does not run here: {self.result.why_not or self.backend.availability()}"
+                "the program does not run here: "
+                f"{self.result.why_not or self.backend.availability()}"
             )
         return self.result.executable
 

@@ -69,7 +69,10 @@ class XlaChild:
         self._folder = tempfile.TemporaryDirectory(
             prefix="xla-explorer-dump-", ignore_cleanup_errors=True
         )
-        dump = f"--xla_dump_to={self.folder} --xla_dump_hlo_as_text{f' --xla_dump_hlo_pass_re={dumped}' if dumped else ''}"
+        dump = (
+            f"--xla_dump_to={self.folder} "
+            f"--xla_dump_hlo_as_text{f' --xla_dump_hlo_pass_re={dumped}' if dumped else ''}"
+        )
         settings = {
             "XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {dump} {flags}".strip(),
             "JAX_PLATFORMS": "cpu",
@@ -109,7 +112,8 @@ class XlaChild:
             self._late = str(request[0])
             raise XlaTimeoutError(
                 f"{what} {late}",
-                "a loop whose condition stays true? raise xe.options.timeout (or timeout=) if it is only slow, and compile it again",
+                "a loop whose condition stays true? raise xe.options.timeout (or timeout=) if it "
+                "is only slow, and compile it again",
             ) from None
         except ChildEndedError as ended:
             if self._ran_out("\n".join(ended.error_lines)):

@@ -47,7 +47,8 @@ def without_host_callbacks(module: HloModule) -> tuple[HloModule, tuple[str, ...
             where = _place(module, i)
             instead = "its results are zeros there" if has_results else "it is left out"
             warn(
-                f"{where} calls a Python function, which real XLA's process does not have: {instead}",
+                f"{where} calls a Python function, which real XLA's process does not have: "
+                f"{instead}",
                 HostCallbackWarning,
             )
             if has_results and computation in surely:

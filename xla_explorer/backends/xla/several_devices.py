@@ -45,7 +45,8 @@ def measured_on_one(module: HloModule) -> str | None:
     )
     mesh = f" (mesh {axes})" if axes else ""
     return (
-        f"{module.name} is for {count} devices{mesh}; real XLA compiles and measures it here on one, as a whole: "
+        f"{module.name} is for {count} devices{mesh}; real XLA compiles and measures it here on "
+        "one, as a whole: "
         f"partitions and collectives that its shardings request are not included. {_INSTEAD}"
     )
 
@@ -66,7 +67,10 @@ def manual_region_error(module: HloModule) -> UnsupportedOpcodeError | None:
     """
     for i in module.instructions():
         if custom_call_target(i) in INTO | OUT_OF:
-            message = f"%{i.name} borders a manual region (shard_map) of {devices_of(module)} devices; real XLA compiles here for one"
+            message = (
+                f"%{i.name} borders a manual region (shard_map) of {devices_of(module)} devices; "
+                "real XLA compiles here for one"
+            )
             return UnsupportedOpcodeError(i.opcode.name, message, f'use backend="cpu"; {_INSTEAD}')
     return None
 

@@ -49,7 +49,8 @@ def write_for_stablehlo(module: HloModule) -> None:
             if i.opcode.name in _UNKNOWN:
                 raise UnsupportedOpcodeError(
                     i.opcode.name,
-                    f"%{i.name} is a {i.opcode.name}, which StableHLO lacks, the form in which jaxlib takes programs",
+                    f"%{i.name} is a {i.opcode.name}, which StableHLO lacks, the form in which "
+                    "jaxlib takes programs",
                     "use another backend, or write the instruction by others",
                 )
             if i.opcode.name == "copy-done" and i.operands[0].opcode.name == "copy-start":

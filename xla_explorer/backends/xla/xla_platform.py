@@ -180,7 +180,8 @@ class XlaExecutable:
         """
         if self.zeroed:
             raise UnsupportedOpcodeError(
-                "custom-call", f"%{self.zeroed[0]} calls a Python function, which real XLA's process does not have",
+                "custom-call", f"%{self.zeroed[0]} calls a Python function, which real XLA's process does "
+                "not have",
                 "run the program on another backend; its times can be measured here",
             )  # fmt: skip
         return self.run(arrays)

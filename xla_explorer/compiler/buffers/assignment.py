@@ -171,7 +171,10 @@ class BufferAssignment:
         return rows
 
     def __repr__(self) -> str:
-        return f"<BufferAssignment: {len(self.allocations)} allocations, arena {self.arena_size} bytes (at least {self.arena_lower_bound})>"
+        return (
+            f"<BufferAssignment: {len(self.allocations)} allocations, arena {self.arena_size} "
+            f"bytes (at least {self.arena_lower_bound})>"
+        )
 
 
 def why_not_overwritten(i: HloInstruction, number: int, index: Index = ()) -> Reason | None:
@@ -186,7 +189,8 @@ def why_not_overwritten(i: HloInstruction, number: int, index: Index = ()) -> Re
         return None
     return refuse(
         "not-computed-in-step",
-        f"%{i.name} reads %{operand.name} at other elements than the one it writes, or in several places",
+        f"%{i.name} reads %{operand.name} at other elements than the one it writes, or in "
+        "several places",
     )
 
 
@@ -215,7 +219,8 @@ def assign_buffers(
     for alias in aliases:
         if donate and alias.must and alias.reason is not None:
             raise BufferAssignmentError(
-                f"result {alias.output} must alias parameter {alias.parameter} and cannot: {alias.reason}"
+                f"result {alias.output} must alias parameter {alias.parameter} and cannot: "
+                f"{alias.reason}"
             )
     if reuse_operands:
         _join_what_may(flow, sets)
@@ -243,7 +248,8 @@ def _join_what_must(flow: Dataflow, sets: BufferSets) -> None:
             reason = sets.why_not_shared(value, phi.state)
             if reason is not None:
                 raise BufferAssignmentError(
-                    f"element {phi.index} of %{phi.loop.name} cannot stay in one buffer: {reason.message}",
+                    f"element {phi.index} of %{phi.loop.name} cannot stay in one buffer: "
+                    f"{reason.message}",
                     "run the pass copy-insertion after scheduling",
                 )
             sets.join(flow.resolve(value), phi.state)

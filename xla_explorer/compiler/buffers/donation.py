@@ -80,7 +80,8 @@ def join_aliases(
         if not donate:
             reason = refuse(
                 "parameters-are-kept",
-                f"the caller keeps the memory of %{given.name}: compile with donate=True to give it away",
+                f"the caller keeps the memory of %{given.name}: compile with donate=True to give "
+                "it away",
             )
         elif sets.set_of(given) is sets.set_of(made):
             reason = None

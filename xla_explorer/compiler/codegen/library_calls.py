@@ -76,7 +76,10 @@ def dot_by_library(dot: HloInstruction, target: Target | None = None) -> Reason 
     plan = plan_dot(dot, target) if target is not None else None
     if isinstance(plan, DotPlan):
         tile = plan.tile
-        text = f"our tile of {tile.rows}x{tile.columns} accumulators computes %{dot.name} without a call, in about {plan.cycles:.0f} cycles"
+        text = (
+            f"our tile of {tile.rows}x{tile.columns} accumulators computes %{dot.name} without a "
+            f"call, in about {plan.cycles:.0f} cycles"
+        )
         return refuse("register-tile-faster", text, **plan.facts())
     if rows * columns * depth < SMALL_DOT:
         return refuse(
@@ -98,7 +101,10 @@ def why_by_library(i: HloInstruction, target: Target) -> Reason:
         )
     plan = plan_dot(i, target)
     if isinstance(plan, DotPlan):
-        text = f"the user prefers BLAS for %{i.name} to our tile of {plan.tile.rows}x{plan.tile.columns} accumulators"
+        text = (
+            f"the user prefers BLAS for %{i.name} to our tile of "
+            f"{plan.tile.rows}x{plan.tile.columns} accumulators"
+        )
         return Reason("library-faster", text, plan.facts())
     text = f"BLAS computes %{i.name}, register tiles cannot: {plan.message}"
     return Reason("no-register-tile", text, {})
@@ -125,7 +131,8 @@ def why_fft_without_library(i: HloInstruction, target: Target) -> Reason:
     )
     return refuse(
         "no-fft-library",
-        f"no library that %{i.name} could call has an FFT; our own stages are estimated at {cycles} cycles",
+        f"no library that %{i.name} could call has an FFT; our own stages are estimated at "
+        f"{cycles} cycles",
         cycles=cycles,
     )
 

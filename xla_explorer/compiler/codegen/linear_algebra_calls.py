@@ -67,7 +67,8 @@ def why_linear_algebra_by_library(i: HloInstruction, target: Target) -> Reason:
     loops = batches * order * (_STEP_CYCLES + parts**2 * sweep / lanes)
     return Reason(
         "library-faster" if library <= loops else "library-only",
-        f"{routine} is estimated at {library:.0f} cycles, a loop that sweeps the matrices {order} times at {loops:.0f}",
+        f"{routine} is estimated at {library:.0f} cycles, a loop that sweeps the matrices "
+        f"{order} times at {loops:.0f}",
         {"library_cycles": round(library), "cycles": round(loops)},
     )
 

@@ -115,7 +115,10 @@ def parallel_decision(
         message = f"%{i.name} writes where it reads: its steps depend on one another"
     else:
         code = "not-partitioned"
-        message = f"the kernel of %{i.name} has no loop that can be partitioned into {plan.tasks} independent tasks"
+        message = (
+            f"the kernel of %{i.name} has no loop that can be partitioned into {plan.tasks} "
+            "independent tasks"
+        )
     return KernelDecision(
         i.id, i.name, tasks > 1, Reason(code, message, {**plan.facts, "tasks": tasks}), "parallel"
     )

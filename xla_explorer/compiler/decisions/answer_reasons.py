@@ -38,7 +38,10 @@ ANSWERS = table(
     {
         "never-decided": (
             "no decision of this kind about these instructions was recorded",
-            "the pass fusion decided nothing of the kind fusion about %x; it decided about %a and %b",
+            (
+                "the pass fusion decided nothing of the kind fusion about %x; it decided about "
+                "%a and %b"
+            ),
             "name the instructions in the message, or another kind: session.decisions() lists them",
         ),
         "removed-before-fusion": (
@@ -53,12 +56,18 @@ ANSWERS = table(
         ),
         "created-after-the-pass": (
             "the instruction was created after the pass that decides",
-            "%fusion did not exist before copy-insertion, and no decision about %fusion was recorded",
+            (
+                "%fusion did not exist before copy-insertion, and no decision about %fusion was "
+                "recorded"
+            ),
             "name an instruction that existed: session.history(name) has its origin",
         ),
         "created-after-fusion": (
             "the instruction was created by fusion or later",
-            "%fusion did not exist before fusion, and no decision about %fusion into %d was recorded",
+            (
+                "%fusion did not exist before fusion, and no decision about %fusion into %d was "
+                "recorded"
+            ),
             "name the instructions inside the fusion",
         ),
     }
@@ -147,12 +156,18 @@ XLA_OVERRIDES = table(
 OVERRIDES = table(
     {
         "in-one-kernel": (
-            "the two are in one kernel although an override forbids it: the pass that fused them does not consult overrides",
+            (
+                "the two are in one kernel although an override forbids it: the pass that fused "
+                "them does not consult overrides"
+            ),
             "a pass that does not consult overrides fused %a and %b",
             "leave the pass out: passes='default,-name'",
         ),
         "function-not-used": (
-            "the kernel does not use the function, or the function has no implementation of this level",
+            (
+                "the kernel does not use the function, or the function has no implementation of "
+                "this level"
+            ),
             "%fusion uses tanh (xla), and none of fast",
             'name a function that session.decisions("math") lists',
         ),
@@ -162,12 +177,18 @@ OVERRIDES = table(
             "look at the source of the answer: the instruction may have another name in that pass",
         ),
         "fused-before": (
-            "real XLA, replayed: an earlier pass made one of the two as a fusion, which is fused with nothing",
+            (
+                "real XLA, replayed: an earlier pass made one of the two as a fusion, which is "
+                "fused with nothing"
+            ),
             "%ynn_fusion was made before by dot-library-rewriter: nothing is fused with it",
             "look at the decisions of the pass that made it: xe.xla.replay(session, 'dot-library')",
         ),
         "xla-decides-otherwise": (
-            "real XLA, replayed: the replayed policy decides differently from XLA, so its reason is not XLA's",
+            (
+                "real XLA, replayed: the replayed policy decides differently from XLA, so its "
+                "reason is not XLA's"
+            ),
             "unknown: our replay of XLA's policy gives fused",
             "look at xe.xla.replay(session, kind).disagreements()",
         ),
@@ -198,7 +219,10 @@ COSTS = table(
         ),
         "tuple-or-token": (
             "the kernel decides which elements of a tuple stay in registers",
-            "%t has the shape (f32[8], f32[8]): which part stays in registers depends on its kernel",
+            (
+                "%t has the shape (f32[8], f32[8]): which part stays in registers depends on its "
+                "kernel"
+            ),
             "read the elements of the tuple by get-tuple-element",
         ),
     }

@@ -35,8 +35,14 @@ PARALLEL = table(
 CACHE_BLOCKING = table(
     {
         "cache-blocking": (
-            "kernels that iterate over the same rows run block by block, so that a block stays in the cache",
-            "%a, %b iterate over the same rows: 16 blocks; every kernel runs on a block, which stays in the cache, before the next one",
+            (
+                "kernels that iterate over the same rows run block by block, so that a block "
+                "stays in the cache"
+            ),
+            (
+                "%a, %b iterate over the same rows: 16 blocks; every kernel runs on a block, "
+                "which stays in the cache, before the next one"
+            ),
             "nothing to do: the values are the same",
         ),
     }
@@ -63,7 +69,10 @@ VECTORS = table(
         ),
         "scalar-loops": (
             "most loops of the kernel are scalar, because their iterations depend on each other",
-            "%sort: most loops of the kernel are scalar, because their iterations depend on each other",
+            (
+                "%sort: most loops of the kernel are scalar, because their iterations depend on "
+                "each other"
+            ),
             "nothing to do: its steps depend on each other",
         ),
         "left-to-llvm": (
@@ -215,7 +224,10 @@ NATIVE_CODE = table(
         "custom-call-target": (
             "no native code implements the custom call's target for these operands",
             "%r: the custom call target my_target has no native code",
-            "implement it by @xe.hlo.evaluator.evaluates_custom_call, or write it with HLO operations",
+            (
+                "implement it by @xe.hlo.evaluator.evaluates_custom_call, or write it with HLO "
+                "operations"
+            ),
         ),
         "random-algorithm": (
             "the generator's algorithm has no code",
@@ -238,7 +250,10 @@ NATIVE_CODE = table(
             "nothing to do: memory bandwidth is the limit",
         ),
         "register-tile-faster": (
-            "our register tiles are preferred to the library: they are faster in the mean of all shapes",
+            (
+                "our register tiles are preferred to the library: they are faster in the mean of "
+                "all shapes"
+            ),
             "our tile of 6x2 accumulators computes %dot without a call, in about 9000 cycles",
             "nothing to do: it is the faster kernel; or compile for another target",
         ),
@@ -253,7 +268,10 @@ NATIVE_CODE = table(
             "compile for a target without libraries to see our kernel",
         ),
         "library-only": (
-            "the library is called although a loop is estimated to be as fast, because no loop is written for the types",
+            (
+                "the library is called although a loop is estimated to be as fast, because no "
+                "loop is written for the types"
+            ),
             "dpotrf is estimated at 9000 cycles, a loop at 8000",
             "nothing to do: no loop is written for these element types",
         ),
@@ -269,7 +287,10 @@ NATIVE_CODE = table(
         ),
         "no-fft-library": (
             "no callable library has an FFT",
-            "no library that %fft could call has an FFT; our own stages are estimated at 90000 cycles",
+            (
+                "no library that %fft could call has an FFT; our own stages are estimated at "
+                "90000 cycles"
+            ),
             "nothing to do: our own stages compute it",
         ),
         "dilated-or-reversed": (
@@ -317,7 +338,10 @@ CONSTANT_VALUES = table(
     {
         "elided-constant": (
             "the text has no values of the constant, so consecutive numbers replace them",
-            "%constant (f32[8]) has no values in the text ({...}); consecutive numbers replace them",
+            (
+                "%constant (f32[8]) has no values in the text ({...}); consecutive numbers "
+                "replace them"
+            ),
             "print the module with its constants: XLA's flag --xla_dump_large_constants",
         ),
     }

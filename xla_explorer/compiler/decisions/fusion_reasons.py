@@ -9,12 +9,18 @@ _FORCE = 'compare both ways: session.override(force=[("fusion", producer, consum
 FUSION = table(
     {
         "producer-not-fusible": (
-            "the producer's opcode has no elemental code, so no loop over another result can compute it",
+            (
+                "the producer's opcode has no elemental code, so no loop over another result can "
+                "compute it"
+            ),
             "%call (custom-call) is not computed element by element",
             "write the producer with elementwise operations or data movement",
         ),
         "producer-has-own-kernel": (
-            "the producer is computed by a kernel of its own or by a library, which stores its result in memory",
+            (
+                "the producer is computed by a kernel of its own or by a library, which stores "
+                "its result in memory"
+            ),
             "%dot (dot) is computed by a kernel of its own",
             "look at dot-epilogue-fusion: what follows a product can join its kernel",
         ),
@@ -29,7 +35,10 @@ FUSION = table(
             "read the elements of the tuple by get-tuple-element",
         ),
         "consumer-not-fusible": (
-            "the consumer's kernel reads whole operands from memory, so it cannot contain a producer",
+            (
+                "the consumer's kernel reads whole operands from memory, so it cannot contain a "
+                "producer"
+            ),
             "%c (cholesky) reads its operands from memory",
             "nothing to do: the consumer needs the whole operand in memory",
         ),
@@ -45,7 +54,10 @@ FUSION = table(
         ),
         "reduce-is-root-only": (
             "the consumer would repeat the reduce for each of its elements",
-            "%sum reduces 64 elements for each of its own; %broadcast would repeat that (repeated up to 8)",
+            (
+                "%sum reduces 64 elements for each of its own; %broadcast would repeat that "
+                "(repeated up to 8)"
+            ),
             "nothing to do on a CPU; on a GPU normalization-fusion keeps the row in registers",
         ),
         "reduce-into-reduce": (
@@ -54,17 +66,26 @@ FUSION = table(
             "reduce both dimensions at once if the combiner is the same",
         ),
         "in-place-update-conflict": (
-            "the fusion would read elements of the updated buffer after the update may have overwritten them",
+            (
+                "the fusion would read elements of the updated buffer after the update may have "
+                "overwritten them"
+            ),
             "%neg reads %buffer, which %update updates in place",
             "read only the slice that is overwritten, at the same start indices",
         ),
         "update-is-root-only": (
-            "a dynamic-update-slice writes into its operand's buffer, so it must be the result of its kernel",
+            (
+                "a dynamic-update-slice writes into its operand's buffer, so it must be the "
+                "result of its kernel"
+            ),
             "%update updates a buffer in place, so it must be the result of its kernel",
             "nothing to do: otherwise the buffer would have to be copied",
         ),
         "concatenate-in-inner-loop": (
-            "selecting the operand of a concatenate for each element would cost more than copying the operands",
+            (
+                "selecting the operand of a concatenate for each element would cost more than "
+                "copying the operands"
+            ),
             "%concatenate joins 12 pieces (at most 8 are chosen per element)",
             "concatenate along a major dimension, or in two steps",
         ),
@@ -99,12 +120,21 @@ FUSION = table(
             "lower the price: passes='fusion{code_price=0}'",
         ),
         "stored-anyway": (
-            "another user needs the producer in memory, and reading it there is cheaper than computing it",
-            "%tanh is in memory for another user; %neg reads it there in 2 us, computing it takes 9 us",
+            (
+                "another user needs the producer in memory, and reading it there is cheaper than "
+                "computing it"
+            ),
+            (
+                "%tanh is in memory for another user; %neg reads it there in 2 us, computing it "
+                "takes 9 us"
+            ),
             "let all readers be fusible, so that no kernel needs it in memory",
         ),
         "slower-when-fused": (
-            "by the estimate, computing the producer in its consumers takes longer than storing it and reading it",
+            (
+                "by the estimate, computing the producer in its consumers takes longer than "
+                "storing it and reading it"
+            ),
             "%exp computed in 2 kernels takes 31 us, apart from them 22 us in all",
             _FORCE,
         ),
@@ -114,7 +144,10 @@ FUSION = table(
             "return another value if this one is not needed outside",
         ),
         "max-must-agree": (
-            "a softmax subtracts the maximum of these values before the exponential; a second computation might round differently",
+            (
+                "a softmax subtracts the maximum of these values before the exponential; a "
+                "second computation might round differently"
+            ),
             "%x is read by a maximum that is subtracted from it before an exponential",
             "nothing to do: a stable softmax depends on equal values",
         ),
@@ -246,7 +279,10 @@ NORMALIZATION = table(
         ),
         "fused-computation-too-large": (
             "the kernel would exceed the pass's limits of instructions or operands",
-            "150 instructions and 20 operands are more than one kernel should hold (limits 120 and 16)",
+            (
+                "150 instructions and 20 operands are more than one kernel should hold (limits "
+                "120 and 16)"
+            ),
             "raise most or most_operands of the pass",
         ),
         "row-value-used-elsewhere": (
@@ -270,14 +306,26 @@ EPILOGUE = table(
             "nothing to do: a library call cannot compute the epilogue",
         ),
         "computed-in-a-loop": (
-            "the epilogue's other operand is computed in loops only, and would have to be stored for the product's kernel",
+            (
+                "the epilogue's other operand is computed in loops only, and would have to be "
+                "stored for the product's kernel"
+            ),
             "%exp (exponential) would be stored for the kernel of %dot",
             "let another instruction need the operand in memory, or force the epilogue",
         ),
         "result-never-stored": (
-            "every reader is a loop that computes the result itself, so no kernel stores the result",
-            "%add is never stored: each of its readers computes it in its own loop; return it, or force the epilogue, to store it once",
-            'return the result, or store it all the same: session.override(force=[("dot-epilogue-fusion", dot, result)])',
+            (
+                "every reader is a loop that computes the result itself, so no kernel stores the "
+                "result"
+            ),
+            (
+                "%add is never stored: each of its readers computes it in its own loop; return "
+                "it, or force the epilogue, to store it once"
+            ),
+            (
+                "return the result, or store it all the same: "
+                'session.override(force=[("dot-epilogue-fusion", dot, result)])'
+            ),
         ),
     },
     "control-dependency",

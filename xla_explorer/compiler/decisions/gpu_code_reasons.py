@@ -16,8 +16,14 @@ LAUNCH = table(
             "leave it out of force=",
         ),
         "not-one-block": (
-            "a loop is one persistent kernel only if one block can run all of its steps without barriers in them",
-            "%while: add_fusion (%add_fusion) needs more than 512 threads, a barrier or another stream",
+            (
+                "a loop is one persistent kernel only if one block can run all of its steps "
+                "without barriers in them"
+            ),
+            (
+                "%while: add_fusion (%add_fusion) needs more than 512 threads, a barrier or "
+                "another stream"
+            ),
             "nothing to do: its kernels are launched one by one, in a graph",
         ),
         # products
@@ -104,7 +110,10 @@ LAUNCH = table(
             "nothing to do: the result is zeros",
         ),
         "too-many-phases": (
-            "the dilated convolution has too many phases (groups of outputs that use the same taps)",
+            (
+                "the dilated convolution has too many phases (groups of outputs that use the "
+                "same taps)"
+            ),
             "the outputs of %conv use too many different sets of taps",
             _NEXT,
         ),
@@ -164,13 +173,19 @@ LAUNCH = table(
         ),
         "reducer-not-known-associative": (
             "the reducer is not known to be associative and commutative",
-            "%r: %f is not known to be associative and commutative, so one thread does a whole result",
+            (
+                "%r: %f is not known to be associative and commutative, so one thread does a "
+                "whole result"
+            ),
             "reduce by add, maximum, minimum, multiply, and, or",
         ),
         "no-scan": ("the kernel is not a scan", "%r is not a scan", _NEXT),
         "library-not-called": (
             "XLA would call a library here; this program has a kernel instead",
-            "%dot: XLA would call a library for this dot; it is a kernel here: cuBLAS is not installed",
+            (
+                "%dot: XLA would call a library for this dot; it is a kernel here: cuBLAS is not "
+                "installed"
+            ),
             "install the library (xla-explorer doctor says how)",
         ),
     }
@@ -184,7 +199,10 @@ CONSTANT_MEMORY = table(
             "nothing to do: the constant stays in global memory",
         ),
         "divergent-constant": (
-            "the lanes of a warp read different elements, which the constant bank serves one by one",
+            (
+                "the lanes of a warp read different elements, which the constant bank serves one "
+                "by one"
+            ),
             "%k: a warp read 32 elements at a time, served in turn",
             "index the constant with a value that is uniform in a warp",
         ),

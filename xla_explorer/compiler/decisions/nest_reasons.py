@@ -265,11 +265,17 @@ DIRECTIVES = table(
         "strided-access": (
             "accesses along a vector axis are contiguous, or to one element",
             "%x is at every 16th element along j",
-            "vectorize the axis that is contiguous in memory, or reorder; `vectorize{j,strided}` gathers lanes one by one",
+            (
+                "vectorize the axis that is contiguous in memory, or reorder; "
+                "`vectorize{j,strided}` gathers lanes one by one"
+            ),
         ),
         "not-outermost": (
             "a parallel loop is the whole kernel, or fills memory that the rest of it reads",
-            "only an outermost loop that is the whole kernel can be parallel; j of @softmax is not one",
+            (
+                "only an outermost loop that is the whole kernel can be parallel; j of @softmax "
+                "is not one"
+            ),
             "choose the outermost axis",
         ),
         "too-few-steps": (
@@ -288,8 +294,14 @@ DIRECTIVES = table(
             "choose the only axis of the reduction",
         ),
         "not-interchangeable": (
-            "the reduction is directly inside the loop, and takes only loads and elementwise values from it",
-            "the reduction over j cannot be interchanged with i: that loop stores what the reduction needs",
+            (
+                "the reduction is directly inside the loop, and takes only loads and elementwise "
+                "values from it"
+            ),
+            (
+                "the reduction over j cannot be interchanged with i: that loop stores what the "
+                "reduction needs"
+            ),
             "choose the innermost loop around the reduction",
         ),
         "only-axis": (
@@ -393,7 +405,10 @@ DIRECTIVES = table(
             "split the axis and give the smaller part to threads",
         ),
         "not-a-power-of-two": (
-            "threads that combine values are a power of two, because they halve their number step by step",
+            (
+                "threads that combine values are a power of two, because they halve their number "
+                "step by step"
+            ),
             "threads that combine must be a power of two, k has 30",
             "split the axis by a power of two",
         ),

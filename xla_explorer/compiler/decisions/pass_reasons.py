@@ -139,7 +139,10 @@ LOOPS = table(
             "read the elements of the tuple by get-tuple-element",
         ),
         "may-not-terminate": (
-            "the instruction is a loop that may not terminate: hoisted, it would run even if the outer loop does not",
+            (
+                "the instruction is a loop that may not terminate: hoisted, it would run even if "
+                "the outer loop does not"
+            ),
             "%while may not terminate: the condition of %while is a or",
             _PROVE,
         ),
@@ -298,9 +301,18 @@ LATENCY_HIDING = table(
 EXECUTION_ORDER = table(
     {
         "order-saves-too-little": (
-            "the order from the operands keeps as few bytes alive, and reads recent values from a cache",
-            "the order from the results keeps 4096 bytes alive at most, that from the operands on 4096",
-            "force=[('execution-order', root)] takes the other order; session.buffers() shows what lives how long",
+            (
+                "the order from the operands keeps as few bytes alive, and reads recent values "
+                "from a cache"
+            ),
+            (
+                "the order from the results keeps 4096 bytes alive at most, that from the "
+                "operands on 4096"
+            ),
+            (
+                "force=[('execution-order', root)] takes the other order; session.buffers() "
+                "shows what lives how long"
+            ),
         ),
     }
 )
@@ -333,7 +345,10 @@ LIBRARY_CALL = table(
             "convert to a type that the library multiplies, if the values allow it",
         ),
         "dimensions-not-joined": (
-            "several dimensions of a kind are not adjacent in memory, so they cannot be one matrix dimension",
+            (
+                "several dimensions of a kind are not adjacent in memory, so they cannot be one "
+                "matrix dimension"
+            ),
             "%dot: its batch, kept or reduced dimensions are not adjacent in memory",
             "transpose the operand so that dimensions of a kind stand together",
         ),
@@ -353,7 +368,10 @@ LIBRARY_CALL = table(
             "split the operation",
         ),
         "too-many-dimensions": (
-            "cuFFT transforms at most three dimensions at once, cuDNN has one to three spatial ones",
+            (
+                "cuFFT transforms at most three dimensions at once, cuDNN has one to three "
+                "spatial ones"
+            ),
             "%fft: cuFFT transforms at most three dimensions",
             "transform the dimensions one after the other",
         ),
@@ -363,7 +381,10 @@ LIBRARY_CALL = table(
             "look at xla-explorer doctor; compile with libraries='off' to choose our kernels",
         ),
         "no-algorithm": (
-            "the installed library has no algorithm for these types, sizes and strides on this device",
+            (
+                "the installed library has no algorithm for these types, sizes and strides on "
+                "this device"
+            ),
             "%conv: cuDNN has no algorithm for the backward-filter form in f64, features last",
             "nothing to do: our own kernel computes it",
         ),
@@ -374,7 +395,10 @@ LIBRARY_CALL = table(
         ),
         "batch-groups": (
             "cuDNN has no convolution of a batch in groups",
-            "%conv: the batch is in groups, which cuDNN has in the derivative of a grouped filter only",
+            (
+                "%conv: the batch is in groups, which cuDNN has in the derivative of a grouped "
+                "filter only"
+            ),
             "write it with feature groups",
         ),
         "partly-reversed": (

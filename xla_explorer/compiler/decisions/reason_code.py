@@ -61,7 +61,10 @@ COMMON: dict[str, ReasonCode] = {
         ),
         "too-many-instructions": (
             "the program would exceed the limit of instructions",
-            "inlining every call, %call among them, would make 9,000,000 instructions of the program (limit 1,000,000)",
+            (
+                "inlining every call, %call among them, would make 9,000,000 instructions of the "
+                "program (limit 1,000,000)"
+            ),
             "call a computation fewer times, or make it smaller",
         ),
     }.items()

@@ -212,7 +212,10 @@ GUARDS = table(
         "reciprocal-leaves-range": (
             "the divisor may be so small that its reciprocal is infinite",
             "%sum may be so small that 1 / %sum is infinite although the quotient is not",
-            "add a small constant to the divisor, or run algsimp{fast_math=true} before the default pipeline",
+            (
+                "add a small constant to the divisor, or run algsimp{fast_math=true} before the "
+                "default pipeline"
+            ),
         ),
         "reducers-differ": (
             "the two reduce by different operations",

@@ -26,7 +26,10 @@ LIBRARY = table(
         ),
         "library-layout": (
             "the library supports row-major arrays of few dimensions",
-            "%d has an array of shape f32[8,4]{0,1}; the library takes row-major ones of at most 8 dimensions",
+            (
+                "%d has an array of shape f32[8,4]{0,1}; the library takes row-major ones of at "
+                "most 8 dimensions"
+            ),
             "store the array in the order of its reads, or merge dimensions",
         ),
         "library-matrix-vector": (
@@ -42,7 +45,10 @@ LIBRARY = table(
         "library-left-transposed": (
             "the left side is contracted along a dimension other than its last",
             "%d contracts its left side f32[128,512]{1,0} along 0, not along the last",
-            "swap the sides and transpose the result, or store the left side transposed; gradients of weights have this form",
+            (
+                "swap the sides and transpose the result, or store the left side transposed; "
+                "gradients of weights have this form"
+            ),
         ),
         "library-reducer": (
             "the reduction is not a sum, maximum or minimum of one array",

@@ -106,8 +106,10 @@ def register_pass(*names: str) -> Callable[[_Pass], _Pass]:
             known = _declared(name) if BUILT_IN.get(name) != cls.__module__ else _REGISTRY.get(name)
             if known is not None and known is not cls and not _is_a_newer_cell(known, cls):
                 raise PassRegistrationError(
-                    f"pass {name!r} is registered twice: {known.__module__}.{known.__qualname__} has that name",
-                    "give one of them another `name`; in a notebook, a pass of an earlier cell is replaced",
+                    f"pass {name!r} is registered twice: {known.__module__}.{known.__qualname__} "
+                    "has that name",
+                    "give one of them another `name`; in a notebook, a pass of an earlier cell "
+                    "is replaced",
                 )
             _REGISTRY[name] = cls
         return cls
@@ -174,7 +176,8 @@ def make_pass(name: str, **options: Any) -> HloPass:
     known = {field.name for field in dataclasses.fields(cls)}
     if unknown := set(options) - known:
         raise ValueError(
-            f"pass {name} has no option {sorted(unknown)[0]!r}; it has: {', '.join(sorted(known)) or 'none'}"
+            f"pass {name} has no option {sorted(unknown)[0]!r}; it has: "
+            f"{', '.join(sorted(known)) or 'none'}"
         )
     made: HloPass = cls(**options)
     return made

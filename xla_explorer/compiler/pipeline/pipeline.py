@@ -103,7 +103,8 @@ class PassPipeline:
         if not -len(found) <= occurrence < len(found):
             self._require(name)
             raise LookupError(
-                f"{self.name} has {len(found)} steps named {name!r}: occurrence must be below {len(found)}, got {occurrence}"
+                f"{self.name} has {len(found)} steps named {name!r}: occurrence must be below "
+                f"{len(found)}, got {occurrence}"
             )
         if anchor == name:
             raise ValueError(f"{name!r} cannot be moved next to itself")

@@ -103,7 +103,10 @@ class PassStep:
     @cleaned
     def __repr__(self) -> str:
         state = self.error or ("changed" if self.changed else "unchanged")
-        return f"<{self.number} {self.pipeline}/{self.name}: {state}, {self.instructions_after} instructions, {self.time_text}>"
+        return (
+            f"<{self.number} {self.pipeline}/{self.name}: {state}, {self.instructions_after} "
+            f"instructions, {self.time_text}>"
+        )
 
 
 class PassTrace:
@@ -303,7 +306,8 @@ class PassTrace:
         changed = len([s for s in self.steps if s.changed])
         failed = f", failed: {self.error}" if self.error else ""
         return (
-            f"<PassTrace {self.pipeline.name}: {len(self.steps)} steps, {changed} changed the module, "
+            f"<PassTrace {self.pipeline.name}: {len(self.steps)} steps, {changed} changed the "
+            "module, "
             f"{self.module.instruction_count()} instructions, {self.seconds * 1e3:.1f} ms{failed}>"
         )
 

@@ -86,7 +86,8 @@ class ValuesDifferError(XlaExplorerError):
     def __init__(self, pass_name: str, error: float, problem: str = "") -> None:
         what = problem or f"the largest error is {error:.3g} of the largest value"
         super().__init__(
-            f"the pass {pass_name} is the first after which the values differ from those of the module as written: {what}",
+            f"the pass {pass_name} is the first after which the values differ from those of the "
+            f"module as written: {what}",
             "session.bisect(*inputs) finds the rewrite",
         )
         self.pass_name, self.error = pass_name, error

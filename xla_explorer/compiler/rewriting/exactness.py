@@ -64,7 +64,8 @@ class Exactness:
         if expected.shape != actual.shape or expected.dtype != actual.dtype:
             return refuse(
                 "type-differs",
-                f"expected {expected.dtype}{list(expected.shape)}, got {actual.dtype}{list(actual.shape)}",
+                f"expected {expected.dtype}{list(expected.shape)}, got "
+                f"{actual.dtype}{list(actual.shape)}",
             )
         wrong = self._wrong(expected, actual, scale)
         if not wrong.any():
@@ -72,7 +73,8 @@ class Exactness:
         place = tuple(map(int, np.argwhere(wrong)[0]))
         return refuse(
             "value-differs",
-            f"at {list(place)}: {actual[place]!r} where {expected[place]!r} was to be kept ({self})",
+            f"at {list(place)}: {actual[place]!r} where {expected[place]!r} was to be kept "
+            f"({self})",
             index=place,
             count=int(wrong.sum()),
         )

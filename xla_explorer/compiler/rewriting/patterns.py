@@ -178,7 +178,10 @@ def why_not_node(pattern: Pattern, i: HloInstruction) -> str:
     Operands and predicate are not tested.
     """
     if pattern.opcodes and i.opcode not in pattern.opcodes:
-        return f"%{i.name} is {i.opcode.name}, the pattern wants {' or '.join([row.name for row in pattern.opcodes])}"
+        return (
+            f"%{i.name} is {i.opcode.name}, the pattern wants "
+            f"{' or '.join([row.name for row in pattern.opcodes])}"
+        )
     if pattern.single_use and len(i.users) != 1:
         return f"%{i.name} has {len(i.users)} readers, the pattern wants 1"
     if pattern.value is not None or pattern.uniform:

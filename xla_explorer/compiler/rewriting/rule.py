@@ -169,7 +169,8 @@ def _by_name(
             arguments.append(given[parameter.name])
         elif parameter.default is parameter.empty:
             raise TypeError(
-                f"{function.__name__} has the parameter {parameter.name!r}, which must be one of {', '.join(given)}: "
+                f"{function.__name__} has the parameter {parameter.name!r}, which must be one of "
+                f"{', '.join(given)}: "
                 f"the pattern captures {', '.join(captured) or 'nothing'}"
             )
     head = "lambda i, c:" if without_computation else "lambda computation, i, c:"

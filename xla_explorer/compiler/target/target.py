@@ -69,7 +69,8 @@ class Target:
         """Require the numbers of a GPU for a GPU and for no other kind."""
         if (self.kind is Kind.GPU) != (self.gpu is not None):
             raise ValueError(
-                f"target {self.name}: kind {self.kind.value} and {'a' if self.gpu else 'no'} GpuUnit contradict each other"
+                f"target {self.name}: kind {self.kind.value} and {'a' if self.gpu else 'no'} "
+                "GpuUnit contradict each other"
             )
 
     @property

@@ -102,7 +102,8 @@ def _why_no_loop(fusion: HloInstruction) -> Reason | None:
         return None
     return refuse(
         "kernel-of-another-kind",
-        f"XLA emits %{fusion.name} ({kind}) by special code, and its {other.opcode.name} not by a loop",
+        f"XLA emits %{fusion.name} ({kind}) by special code, and its {other.opcode.name} not by "
+        "a loop",
     )
 
 

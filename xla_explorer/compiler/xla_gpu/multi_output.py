@@ -152,13 +152,15 @@ class MultiOutputPlan:
         if kernels.read_disjoint_slices(first, second, parent):
             return refuse(
                 "too-little-shared",
-                f"%{first.name} and %{second.name} read parts of %{parent.name} that do not overlap",
+                f"%{first.name} and %{second.name} read parts of %{parent.name} that do not "
+                "overlap",
             )
         updating = [one for one in (first, second) if kernels.updates_in_place(one)]
         if updating:
             return refuse(
                 "update-is-root-only",
-                f"%{updating[0].name} updates a buffer in place, so it is the only result of its kernel",
+                f"%{updating[0].name} updates a buffer in place, so it is the only result of its "
+                "kernel",
             )
         return self._over_budget(first, second)
 
@@ -183,7 +185,10 @@ class MultiOutputPlan:
         unfused = sum([one.time for one in alone])
         if together.time <= unfused:
             return None
-        message = f"estimated {together.time / 1e3:.2f} us together, {unfused / 1e3:.2f} us apart: %{both.name} runs on fewer threads"
+        message = (
+            f"estimated {together.time / 1e3:.2f} us together, {unfused / 1e3:.2f} us apart: "
+            f"%{both.name} runs on fewer threads"
+        )
         return refuse(
             "slower-when-fused", message, fused=round(together.time), apart=round(unfused)
         )
@@ -267,12 +272,16 @@ def _no_loop(i: HloInstruction) -> Reason:
     kind = f"{i.attributes.get('kind')} fusion" if i.opcode.name == "fusion" else i.opcode.name
     return refuse(
         "not-a-loop",
-        f"%{i.name} ({kind}) is neither a loop nor a reduction nor a transpose that others may join",
+        f"%{i.name} ({kind}) is neither a loop nor a reduction nor a transpose that others may "
+        "join",
     )
 
 
 def _single_reader(producer: HloInstruction, reader: HloInstruction) -> Reason:
-    message = f"nothing but %{reader.name} reads %{producer.name}: whether the two are one kernel was decided by priority-fusion"
+    message = (
+        f"nothing but %{reader.name} reads %{producer.name}: whether the two are one kernel was "
+        "decided by priority-fusion"
+    )
     return refuse("fused-before", message, maker="priority-fusion")
 
 

@@ -115,7 +115,8 @@ def array_is_large(i: HloInstruction) -> Reason | None:
         return None
     return refuse(
         "library-array-small",
-        f"%{i.name} has {most} elements, operands included; the library is called from {MIN_ELEMENTS} on",
+        f"%{i.name} has {most} elements, operands included; the library is called from "
+        f"{MIN_ELEMENTS} on",
         elements=most,
         limit=MIN_ELEMENTS,
     )
@@ -153,7 +154,8 @@ def library_has_the_types(i: HloInstruction) -> Reason | None:
 
 @value_formatter(
     lambda i: (
-        f"layouts {', '.join([str(s.layout) for s in (i.shape, *[o.shape for o in i.operands]) if s.is_array])}"
+        "layouts "
+        f"{', '.join([str(s.layout) for s in (i.shape, *[o.shape for o in i.operands]) if s.is_array])}"
     )
 )
 def arrays_are_row_major(i: HloInstruction) -> Reason | None:
@@ -197,7 +199,8 @@ def product_is_of_matrices(i: HloInstruction) -> Reason | None:
     if tuple(contracted) != (left.rank - 1,):
         return refuse(
             "library-left-transposed",
-            f"%{i.name} contracts its left side {left.text} along {', '.join(map(str, contracted))}, not along the last",
+            f"%{i.name} contracts its left side {left.text} along "
+            f"{', '.join(map(str, contracted))}, not along the last",
         )
     return None
 

@@ -69,8 +69,10 @@ def _ran(
 
 @exercise(
     "nb22.product",
-    "Write product(a, b, c, rows, depth, columns): instructions that put the product of the arrays a and b into c; sizes count tiles.",
-    "One tile of c: fill it with 0, then for each k load a tile of a and one of b, and dot; store it at the end.",
+    "Write product(a, b, c, rows, depth, columns): instructions that put the product of the "
+    "arrays a and b into c; sizes count tiles.",
+    "One tile of c: fill it with 0, then for each k load a tile of a and one of b, and dot; "
+    "store it at the end.",
     hints=(
         "Tile (i, j) of c is the sum over k of tile (i, k) of a times tile (k, j) of b.",
         "Three loops, i, j and k, with three tiles: one for the sum, one for a, one for b.",
@@ -97,13 +99,27 @@ def product(function: Product) -> Cases:
 
 @exercise(
     "nb22.fast",
-    f"Write product again, at most {_SLOWEST} times as long as the matrix unit is busy, where the matrices are large.",
-    "A dot takes 8 cycles and a load 12: with two loads for a dot, the matrix unit waits for two thirds of the time and more.",
+    f"Write product again, at most {_SLOWEST} times as long as the matrix unit is busy, where "
+    "the matrices are large.",
+    "A dot takes 8 cycles and a load 12: with two loads for a dot, the matrix unit waits for two "
+    "thirds of the time and more.",
     hints=(
-        "Compute several tiles of c at once: r rows and s columns of tiles need r + s loads for r * s dots.",
-        f"r * s sums and r + s tiles that are read must fit into {TILES} tiles. 3 x 3 leaves one over.",
-        "A load into a tile waits until the dots that read the tile are done: with a tile to spare, the next load can begin before.",
-        "machine.steps has the start and the end of each instruction, machine.busy() the shares of the units.",
+        (
+            "Compute several tiles of c at once: r rows and s columns of tiles need r + s loads "
+            "for r * s dots."
+        ),
+        (
+            f"r * s sums and r + s tiles that are read must fit into {TILES} tiles. 3 x 3 leaves "
+            "one over."
+        ),
+        (
+            "A load into a tile waits until the dots that read the tile are done: with a tile to "
+            "spare, the next load can begin before."
+        ),
+        (
+            "machine.steps has the start and the end of each instruction, machine.busy() the "
+            "shares of the units."
+        ),
     ),
 )
 def fast(function: Product) -> Cases:
@@ -241,13 +257,26 @@ def _given(module: HloModule, seed: int = 0) -> list[Array]:
 @exercise(
     "nb22.compile",
     "Write compile_for(computation, arrays, result, new_array): instructions for a whole program.",
-    "Begin with the program that is one parameter: load each of its tiles and store it into the result.",
+    "Begin with the program that is one parameter: load each of its tiles and store it into the "
+    "result.",
     hints=(
-        "Visit computation.post_order(); each instruction that is an array gets an array of its own from new_array(rows, columns).",
-        "A reduce over the columns is a vector: keep it as an array of rows x 8 whose columns are equal, as `add-rows` leaves a tile.",
-        "A row of several tiles: combine the tiles with add or maximum first, then reduce the one that is left.",
+        (
+            "Visit computation.post_order(); each instruction that is an array gets an array of "
+            "its own from new_array(rows, columns)."
+        ),
+        (
+            "A reduce over the columns is a vector: keep it as an array of rows x 8 whose "
+            "columns are equal, as `add-rows` leaves a tile."
+        ),
+        (
+            "A row of several tiles: combine the tiles with add or maximum first, then reduce "
+            "the one that is left."
+        ),
         "rhs_contracting_dims={1} needs tile (j, k) of the right side, transposed.",
-        "A broadcast of a scalar constant is a `fill` where it is read, a broadcast of a vector the same tile for all columns.",
+        (
+            "A broadcast of a scalar constant is a `fill` where it is read, a broadcast of a "
+            "vector the same tile for all columns."
+        ),
     ),
 )
 def compile_for(function: Callable[..., Any]) -> Cases:
@@ -323,10 +352,15 @@ def _dots(module: HloModule) -> int:
 
 @exercise(
     "nb22.backend",
-    "Write load(module, machine): a function that runs the module on a list of arrays, as xe.compile(..., backend='tiles') needs it.",
-    "Allocate, compile and keep the program when the module is loaded; in each run copy the arguments in, run, copy the result out.",
+    "Write load(module, machine): a function that runs the module on a list of arrays, as "
+    "xe.compile(..., backend='tiles') needs it.",
+    "Allocate, compile and keep the program when the module is loaded; in each run copy the "
+    "arguments in, run, copy the result out.",
     hints=(
-        "An array whose size is not a multiple of 8: the machine refuses it when it is allocated; let the error through.",
+        (
+            "An array whose size is not a multiple of 8: the machine refuses it when it is "
+            "allocated; let the error through."
+        ),
         "Arrays are allocated once, when the module is loaded: a server runs for months.",
         "Two programs on one machine must not share arrays: keep the numbers in variables of load.",
     ),

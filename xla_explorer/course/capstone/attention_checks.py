@@ -25,11 +25,16 @@ Build = Callable[[HloBuilder, HloValue, HloValue, HloValue, int], HloValue]
 
 @exercise(
     "nb21.bytes",
-    "Write traffic(rows, keys, depth, stored): bytes read and written by attention that stores so many arrays of scores.",
-    "Read q, k and v once, write the result once; each stored array of scores is written once and read once.",
+    "Write traffic(rows, keys, depth, stored): bytes read and written by attention that stores "
+    "so many arrays of scores.",
+    "Read q, k and v once, write the result once; each stored array of scores is written once "
+    "and read once.",
     hints=(
         "Everything is f32: 4 bytes.",
-        "q and the result have rows * depth numbers, k and v have keys * depth, scores rows * keys.",
+        (
+            "q and the result have rows * depth numbers, k and v have keys * depth, scores rows "
+            "* keys."
+        ),
     ),
 )
 def traffic(function: Callable[[int, int, int, int], Any]) -> Cases:
@@ -47,7 +52,8 @@ def traffic(function: Callable[[int, int, int, int], Any]) -> Cases:
             if got == want
             else Failure(
                 "other-bytes",
-                f"{rows} queries, {keys} keys, vectors of {depth}, {stored} arrays of scores stored.",
+                f"{rows} queries, {keys} keys, vectors of {depth}, {stored} arrays of scores "
+                "stored.",
                 str(want),
                 repr(got),
                 None,
@@ -59,12 +65,20 @@ def traffic(function: Callable[[int, int, int, int], Any]) -> Cases:
 
 @exercise(
     "nb21.merge",
-    "Write merge(first, second): the part for all keys, of the parts for two sets of keys. A part is (largest, total, mixed).",
-    "The new largest is the larger of both. The sums were made with another largest: bring each to the new one before you add.",
+    "Write merge(first, second): the part for all keys, of the parts for two sets of keys. A "
+    "part is (largest, total, mixed).",
+    "The new largest is the larger of both. The sums were made with another largest: bring each "
+    "to the new one before you add.",
     hints=(
         "exp(s - old) becomes exp(s - new) when it is multiplied by exp(old - new).",
-        "total and mixed need the same factor, one number a row: mixed has a column more, factor[:, None].",
-        "Where a part saw masked keys only, its largest is -inf, and -inf - -inf is not a number: such a part counts nothing.",
+        (
+            "total and mixed need the same factor, one number a row: mixed has a column more, "
+            "factor[:, None]."
+        ),
+        (
+            "Where a part saw masked keys only, its largest is -inf, and -inf - -inf is not a "
+            "number: such a part counts nothing."
+        ),
     ),
 )
 def merge(function: Callable[[Any, Any], Any]) -> Cases:
@@ -103,7 +117,8 @@ def merge(function: Callable[[Any, Any], Any]) -> Cases:
             raise WrongAnswerError(
                 Failure(
                     "no-part",
-                    "The answer is a part: three arrays, with a number, a number and a vector for each row.",
+                    "The answer is a part: three arrays, with a number, a number and a vector "
+                    "for each row.",
                     _shapes(want),
                     _shapes(got) if isinstance(got, tuple) else repr(got),
                 )
@@ -199,12 +214,17 @@ def _checked(function: Callable[[], Any], rows: int, depth: int) -> HloModule:
 
 @exercise(
     "nb21.attention",
-    "Write attention(b, q, k, v, block): attention that processes `block` keys at a time and keeps a part as merge does.",
-    "One block first: scores, largest, total, mixed of k[:block] and v[:block]. Then a loop in Python over the blocks, with merge in HLO.",
+    "Write attention(b, q, k, v, block): attention that processes `block` keys at a time and "
+    "keeps a part as merge does.",
+    "One block first: scores, largest, total, mixed of k[:block] and v[:block]. Then a loop in "
+    "Python over the blocks, with merge in HLO.",
     hints=(
         "k[at:end] takes keys; the last block may be shorter: end = min(at + block, keys).",
         "b.broadcast(x, (rows, n), (0,)) writes a vector of rows next to itself n times.",
-        "Scale the queries once, before the loop: that is rows * depth products, and not rows * keys.",
+        (
+            "Scale the queries once, before the loop: that is rows * depth products, and not "
+            "rows * keys."
+        ),
         "Divide by the total once, at the end.",
     ),
 )
@@ -252,19 +272,31 @@ def attention(function: Build) -> Cases:
                 f"at most {most}",
                 str(largest),
                 module,
-                hint="Slice k and v before the product: scores of one block only, and nothing put together from blocks.",
+                hint="Slice k and v before the product: scores of one block only, and nothing put "
+                "together from blocks.",
             )
         yield None
 
 
 @exercise(
     "nb21.beat",
-    "Write program(rows, keys, depth): the module of attention in blocks that needs at most half the memory of attention with all scores.",
-    "Begin with your attention and a block of 64 keys: attention_module(attention, rows, keys, depth, 64).",
+    "Write program(rows, keys, depth): the module of attention in blocks that needs at most half "
+    "the memory of attention with all scores.",
+    "Begin with your attention and a block of 64 keys: attention_module(attention, rows, keys, "
+    "depth, 64).",
     hints=(
-        "xe.compile(module).buffers().peak_bytes is what counts; .at_peak() lists the arrays that are alive at the peak.",
-        "Small blocks need little memory for scores, but each leaves a part of the result behind: look for the block between.",
-        "A block as long as `keys` is attention with all scores; a part of the keys, keys // 8, grows with them.",
+        (
+            "xe.compile(module).buffers().peak_bytes is what counts; .at_peak() lists the arrays "
+            "that are alive at the peak."
+        ),
+        (
+            "Small blocks need little memory for scores, but each leaves a part of the result "
+            "behind: look for the block between."
+        ),
+        (
+            "A block as long as `keys` is attention with all scores; a part of the keys, keys // "
+            "8, grows with them."
+        ),
     ),
 )
 def beat(function: Callable[[int, int, int], Any]) -> Cases:

@@ -68,7 +68,10 @@ class TilePlatform:
     """See `backends.interfaces.Platform`."""
 
     name = NAME
-    description = "The accelerator of the course: a scratchpad of tiles, a matrix unit, a vector unit and a DMA engine."
+    description = (
+        "The accelerator of the course: a scratchpad of tiles, a matrix unit, a vector unit and "
+        "a DMA engine."
+    )
 
     def __init__(self, load: Load, machine: TileMachine) -> None:
         self._load, self.machine = load, machine

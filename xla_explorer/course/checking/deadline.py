@@ -98,11 +98,13 @@ class Watch:
         if is_late:
             raise AnswerTooSlowError(
                 f"the answer was still computing after {self.seconds:g} s{where}",
-                "does every loop end, and is a value with several readers visited once? xe.options.timeout sets the limit",
+                "does every loop end, and is a value with several readers visited once? "
+                "xe.options.timeout sets the limit",
             )
         raise AnswerTooLargeError(
             f"the answer allocated more than {self.memory / 2**30:g} GiB of memory{where}",
-            "does every list end, and has every array the program's size? xe.options.memory_limit sets the limit",
+            "does every list end, and has every array the program's size? "
+            "xe.options.memory_limit sets the limit",
         )
 
     def guarded(self, answer: Any) -> Any:

@@ -52,7 +52,8 @@ def pass_failure(
     if changed == same:
         return Failure(
             "untrue-verdict",
-            f"The pass returned {changed}, but the module is {'unchanged' if same else 'another one'}.",
+            f"The pass returned {changed}, but the module is "
+            f"{'unchanged' if same else 'another one'}.",
             str(not same),
             str(changed),
             before,
@@ -86,7 +87,8 @@ def pass_failure(
             program_text(before),
             program_text(after),
             before,
-            hint="Check `i.opcode.side_effect` before you remove, merge or fold an instruction. `rng` counts: each draw is a new number.",
+            hint="Check `i.opcode.side_effect` before you remove, merge or fold an instruction. "
+            "`rng` counts: each draw is a new number.",
         )
     return value_difference(before, after, sets, value_hint) or afterwards(before, after)
 

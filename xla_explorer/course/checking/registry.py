@@ -304,7 +304,10 @@ def looking_at(module: HloModule) -> Iterator[None]:
         yield
     before, after = program_text(kept), program_text(module)
     if after != before:
-        hint = "Return the answer, and leave the program alone: others read it after you. module.clone() makes a copy to work on."
+        hint = (
+            "Return the answer, and leave the program alone: others read it after you. "
+            "module.clone() makes a copy to work on."
+        )
         raise WrongAnswerError(
             Failure(
                 "module-changed",
@@ -345,7 +348,8 @@ def error_failure(error: BaseException) -> Failure:
         f"raised-{type(error).__name__}",
         f"Your code raised {type(error).__name__}{where}",
         got=f"{type(error).__name__}: {error}",
-        hint="Call your function on the program above in a cell of its own; `%debug` shows the values there.",
+        hint="Call your function on the program above in a cell of its own; `%debug` shows the "
+        "values there.",
     )
 
 

@@ -164,7 +164,10 @@ class CheckResult(Report):
         Marks and words carry the meaning; the bar repeats it.
         """
         colour = {"passed": "#00815e", "failed": "#c45100"}.get(self.status, "#858585")
-        return f'<div style="border-left:4px solid {colour};padding:2px 12px;text-align:left">{super().to_html()}</div>'
+        return (
+            f'<div style="border-left:4px solid {colour};padding:2px '
+            f'12px;text-align:left">{super().to_html()}</div>'
+        )
 
 
 def program_text(module: HloModule) -> str:

@@ -27,7 +27,8 @@ class Progress(Report):
         """Yield a row for each exercise."""
         if not any(tries for _, _, tries, _ in self.rows):
             yield Sentence(
-                "Nothing was checked yet in this kernel: xe.course.check(NAME, ANSWER) does, and is counted here."
+                "Nothing was checked yet in this kernel: xe.course.check(NAME, ANSWER) does, and "
+                "is counted here."
             )
         yield Table(["exercise", "status", "tries", "task"], self.rows)
 

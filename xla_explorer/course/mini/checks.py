@@ -91,11 +91,21 @@ def _text(module: HloModule, number: int) -> str:
 @exercise(
     "nb01.mini",
     "Write parse(text) in mini/parse.py: the text of a program as a Graph of Nodes.",
-    "One instruction a line: a regular expression finds name, dimensions, opcode, what is in parentheses, and the rest.",
+    "One instruction a line: a regular expression finds name, dimensions, opcode, what is in "
+    "parentheses, and the rest.",
     hints=(
-        "The entry's lines stand between `ENTRY ... {` and `}`. Of other computations only the ROOT's opcode matters: a reduce's kind.",
-        "Operands stand before their users: keep a dictionary from names to nodes. Take `%` off, and drop /* comments */ first.",
-        "A shape may end with a layout, {1,0}; constants are written like -inf, 1e-05 or 0.5, and float(...) reads them all.",
+        (
+            "The entry's lines stand between `ENTRY ... {` and `}`. Of other computations only "
+            "the ROOT's opcode matters: a reduce's kind."
+        ),
+        (
+            "Operands stand before their users: keep a dictionary from names to nodes. Take `%` "
+            "off, and drop /* comments */ first."
+        ),
+        (
+            "A shape may end with a layout, {1,0}; constants are written like -inf, 1e-05 or "
+            "0.5, and float(...) reads them all."
+        ),
         "Graph.parameters has every parameter, by number, also those that nothing reads.",
     ),
 )
@@ -161,13 +171,21 @@ def _differs(module: HloModule, graph: Graph) -> Failure | None:
 
 @exercise(
     "nb05.mini",
-    "Write simplify(graph) in mini/simplify.py: a Graph that computes the same bits with fewer nodes.",
-    "Go through graph.nodes(), operands first, and make for each old node a new one from the new operands, or take a simpler one.",
+    "Write simplify(graph) in mini/simplify.py: a Graph that computes the same bits with fewer "
+    "nodes.",
+    "Go through graph.nodes(), operands first, and make for each old node a new one from the new "
+    "operands, or take a simpler one.",
     hints=(
         "x * 1 and x / 1 are x; the one may be a broadcast constant. x + 0 is not x: -0 + 0 is 0.",
-        "A reshape to the same shape, an identity transpose, a broadcast to the same shape: the operand.",
+        (
+            "A reshape to the same shape, an identity transpose, a broadcast to the same shape: "
+            "the operand."
+        ),
         "transpose of transpose: new[k] = inner[outer[k]]. A reshape of a reshape reads the inner one's operand, and may then do nothing.",
-        "Two nodes are the same when opcode, shape, attributes and (new) operands are. A dictionary keeps the first. And -0.0 == 0.0.",
+        (
+            "Two nodes are the same when opcode, shape, attributes and (new) operands are. A "
+            "dictionary keeps the first. And -0.0 == 0.0."
+        ),
     ),
 )
 def simplify(function: Callable[[Graph], Any]) -> Cases:
@@ -300,13 +318,27 @@ def _flaw(graph: Graph, stored: list[Node]) -> tuple[str, str, str] | None:
 
 @exercise(
     "nb07.mini",
-    "Write fuse(graph) in mini/fuse.py: the nodes that get a kernel of their own, in an order in which they can run.",
-    "Begin with what must be stored: the result, every dot and reduce, and what a dot reads (through reshape, transpose, broadcast).",
+    "Write fuse(graph) in mini/fuse.py: the nodes that get a kernel of their own, in an order in "
+    "which they can run.",
+    "Begin with what must be stored: the result, every dot and reduce, and what a dot reads "
+    "(through reshape, transpose, broadcast).",
     hints=(
-        "All the rest is computed inside the loops of its readers. inputs_of(kernel, stored): the arrays that a kernel then reads.",
-        "EXPENSIVE operations must not be computed more often than they have elements: not by two kernels, not through a broadcast.",
-        "A kernel's loop runs once for each element of its result; a reduce's for each element of its operand.",
-        "Store one more node at a time until nothing expensive is computed again; then try to remove each that was not required.",
+        (
+            "All the rest is computed inside the loops of its readers. inputs_of(kernel, "
+            "stored): the arrays that a kernel then reads."
+        ),
+        (
+            "EXPENSIVE operations must not be computed more often than they have elements: not "
+            "by two kernels, not through a broadcast."
+        ),
+        (
+            "A kernel's loop runs once for each element of its result; a reduce's for each "
+            "element of its operand."
+        ),
+        (
+            "Store one more node at a time until nothing expensive is computed again; then try "
+            "to remove each that was not required."
+        ),
     ),
 )
 def fuse(function: Callable[[Graph], Any]) -> Cases:
@@ -364,11 +396,16 @@ def fuse(function: Callable[[Graph], Any]) -> Cases:
 
 @exercise(
     "nb08.mini",
-    "Write allocate(kernels) in mini/allocate.py: ({kernel: offset}, size), in floats, for all but the last, whose array is the result.",
-    "A kernel's array lives from its own place in the list to the last kernel that reads it: inputs_of(reader, kernels).",
+    "Write allocate(kernels) in mini/allocate.py: ({kernel: offset}, size), in floats, for all "
+    "but the last, whose array is the result.",
+    "A kernel's array lives from its own place in the list to the last kernel that reads it: "
+    "inputs_of(reader, kernels).",
     hints=(
         "Offsets and sizes of arrays are multiples of 16 (64 bytes: a cache line).",
-        "Two arrays may have the same place when one is dead before the other is written. A kernel must not overwrite its inputs.",
+        (
+            "Two arrays may have the same place when one is dead before the other is written. A "
+            "kernel must not overwrite its inputs."
+        ),
         "Place the largest first, each at the lowest offset that is free during its whole life.",
     ),
 )
@@ -428,7 +465,10 @@ def _placed(
         ordered = sorted(alive_now, key=lambda k: offsets[k])
         for a, b in pairwise(ordered):
             if offsets[a] + prod(a.shape) > offsets[b]:
-                message = f"{a.name} and {b.name} overlap while kernel {place} ({kernels[place].name}) runs."
+                message = (
+                    f"{a.name} and {b.name} overlap while kernel {place} ({kernels[place].name}) "
+                    "runs."
+                )
                 return Failure("overlap", message, "", shown, module,
                                hint="An array lives until its last reader has run, that reader included.")  # fmt: skip
     peak = max([sum(alive_now.values()) for alive_now in lives])

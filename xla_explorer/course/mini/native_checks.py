@@ -143,7 +143,10 @@ def _judged(
     answer = _same_specials(graph, arrays, got) if special else _near(graph, arrays, got)
     if answer is None or answer[0]:
         return None
-    hint = "A NaN or an infinity stays one: `llvm.maximum` keeps a NaN, and `fast` assumes neither occurs."
+    hint = (
+        "A NaN or an infinity stays one: `llvm.maximum` keeps a NaN, and `fast` assumes neither "
+        "occurs."
+    )
     hint = hint if special else "Compute the first element by hand: which index does each load use?"
     return Failure(
         "wrong-value",
@@ -158,14 +161,31 @@ def _judged(
 
 @exercise(
     "nb09.mini",
-    "Write emit(graph, kernels, offsets) in mini/emit.py: LLVM IR of `define void @run(ptr %x0, ..., ptr %arena, ptr %out, i64 %n)`.",
-    "First only elementwise kernels: a loop a dimension, and value(node, indices), which writes the instructions and returns the register.",
+    "Write emit(graph, kernels, offsets) in mini/emit.py: LLVM IR of `define void @run(ptr %x0, "
+    "..., ptr %arena, ptr %out, i64 %n)`.",
+    "First only elementwise kernels: a loop a dimension, and value(node, indices), which writes "
+    "the instructions and returns the register.",
     hints=(
-        "value(): a stored node or a parameter is a load; a broadcast, transpose or reshape its operand elsewhere; else an operation.",
-        "A reshape keeps the place in memory order: linear = ((i * n1) + j) * n2 + k, and back by udiv and urem.",
-        "A reduce keeps its total in an `alloca float` at the function's beginning: LLVM makes it a register. `reassoc` lets it vectorise.",
-        "A dot first as three nested loops; then a tile of 4 x 16 in allocas of <16 x float>, the lhs element broadcast to all lanes.",
-        "Floats are written as LLVM reads them exactly: 0x and the 16 digits of the number as a double.",
+        (
+            "value(): a stored node or a parameter is a load; a broadcast, transpose or reshape "
+            "its operand elsewhere; else an operation."
+        ),
+        (
+            "A reshape keeps the place in memory order: linear = ((i * n1) + j) * n2 + k, and "
+            "back by udiv and urem."
+        ),
+        (
+            "A reduce keeps its total in an `alloca float` at the function's beginning: LLVM "
+            "makes it a register. `reassoc` lets it vectorise."
+        ),
+        (
+            "A dot first as three nested loops; then a tile of 4 x 16 in allocas of <16 x "
+            "float>, the lhs element broadcast to all lanes."
+        ),
+        (
+            "Floats are written as LLVM reads them exactly: 0x and the 16 digits of the number "
+            "as a double."
+        ),
     ),
 )
 def emit(function: Callable[[Graph, list[Node], dict[Node, int]], Any]) -> Cases:
@@ -199,10 +219,15 @@ def emit(function: Callable[[Graph, list[Node], dict[Node, int]], Any]) -> Cases
 
 @exercise(
     "nb20.compile",
-    "Write compile(text) in mini/compile.py: a Program from the text of a program, by all of your parts.",
-    "part('parse')(text), then simplify, fuse, allocate, emit; the last result is Program(ir, arena, shape).",
+    "Write compile(text) in mini/compile.py: a Program from the text of a program, by all of "
+    "your parts.",
+    "part('parse')(text), then simplify, fuse, allocate, emit; the last result is Program(ir, "
+    "arena, shape).",
     hints=(
-        "Each part passes the next one the result of its exercise. The shape is that of the simplified graph's root.",
+        (
+            "Each part passes the next one the result of its exercise. The shape is that of the "
+            "simplified graph's root."
+        ),
     ),
 )
 def compile(function: Callable[[str], Any]) -> Cases:

@@ -113,7 +113,8 @@ class AnnotatedSource(Report):
         notes = [f"{name} is not shown: {reason.message}" for name, reason in self.missing.items()]
         if any(line.time_us is not None for line in self.lines):
             notes.append(
-                "~ marks an estimate: the time of a kernel that computes several lines is split by the cost of their instructions"
+                "~ marks an estimate: the time of a kernel that computes several lines is split "
+                "by the cost of their instructions"
             )
         if cut:
             notes.append(f"the code of {cut} lines is left out for size: .lines[k].code")
@@ -127,11 +128,17 @@ def _line_html(line: AnnotatedLine, body: str) -> str:
     shade = f"background:rgba(230,159,0,{0.08 + 0.6 * min(share, 1.0):.2f});" if line.share else ""
     time = line.time_text
     text = f'<span style="white-space:pre">{highlighted(line.text, "hlo")}</span>'
-    head = f'<span style="display:inline-block;width:3em;text-align:right;color:#858585">{line.number}</span> '
+    head = (
+        "<span "
+        f'style="display:inline-block;width:3em;text-align:right;color:#858585">{line.number}</span> '
+    )
     place = f'<span style="float:right;color:#858585">{escape(time)}</span>' if time else ""
     if not body:
         return f'<div style="{shade}padding-left:14px">{place}{head}{text}</div>'
-    return f'<details style="{shade}"><summary style="cursor:pointer">{place}{head}{text}</summary>{body}</details>'
+    return (
+        f'<details style="{shade}"><summary '
+        f'style="cursor:pointer">{place}{head}{text}</summary>{body}</details>'
+    )
 
 
 def _code_html(line: AnnotatedLine) -> str:
@@ -142,7 +149,10 @@ def _code_html(line: AnnotatedLine) -> str:
     for stage, code in line.code.items():
         more = f" <i>{len(code) - MOST_LINES} more lines</i>" if len(code) > MOST_LINES else ""
         shown = highlighted("\n".join(code[:MOST_LINES]), _LANGUAGES[stage])
-        block = f'<pre style="font-family:ui-monospace,monospace;margin:0 0 6px;font-size:11px">{shown}</pre>'
+        block = (
+            '<pre style="font-family:ui-monospace,monospace;margin:0 0 '
+            f'6px;font-size:11px">{shown}</pre>'
+        )
         parts.append(f'<div style="margin-left:4em"><b>{STAGES[stage]}</b>{more}{block}</div>')
     where = (
         f'<div style="margin-left:4em;color:#858585">computed in {escape(kernels)}</div>'

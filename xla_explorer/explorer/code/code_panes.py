@@ -22,7 +22,10 @@ MOST_PTX_LINES_ASSEMBLED = 2_000
 """XLA's dumps have no machine code of a GPU; it is made of more PTX only on request."""
 XLA_LOOPS: Final = (
     "XLA's emitters write LLVM IR directly: a dump of XLA has no loop nests to be shown here.",
-    "The pane of LLVM IR has the loops that XLA wrote; xe.compile(session.source).loops() has those of our compiler.",
+    (
+        "The pane of LLVM IR has the loops that XLA wrote; xe.compile(session.source).loops() "
+        "has those of our compiler."
+    ),
 )
 
 
@@ -52,7 +55,10 @@ def code_panes(compilation: Compilation) -> list[CodePane]:
         count = len({step.instruction for step in program_steps(compilation)})
         note = "opaque kernels in one line"
         if count > MOST_SHOWN:
-            note = f"{MOST_SHOWN} of {count} kernels, those that take most time; session.loops() has all"
+            note = (
+                f"{MOST_SHOWN} of {count} kernels, those that take most time; session.loops() "
+                "has all"
+            )
         lines = LazyLines("loops", lambda: loop_lines(shown_loops(compilation))[0])
         panes.append(CodePane("loops", lines, "xla_explorer loop nests", note))
     panes += [_stage_pane(compilation, name) for name in names]
@@ -80,14 +86,17 @@ def costly(compilation: Compilation, pane: CodePane) -> str:
         if count <= SMALL_FOR_PTX or compilation.backend == "gpu" or () in compilation.gpu_sessions:
             return ""
         return (
-            f"// not made for this page: the module has {count} instructions, and PTX is a compile of its own "
-            f"(up to {SMALL_FOR_PTX} it is always made). session.ptx() makes it; pages saved after that have it."
+            f"// not made for this page: the module has {count} instructions, and PTX is a "
+            "compile of its own "
+            f"(up to {SMALL_FOR_PTX} it is always made). session.ptx() makes it; pages saved "
+            "after that have it."
         )
     if pane.name == "sass" and stage is not None and stage.compiler == "xla" and not stage.is_made:
         count = compilation.stage("ptx").text.count("\n")
         if count > MOST_PTX_LINES_ASSEMBLED:
             return (
-                f"// not made for this page: ptxas would work on {count} lines of PTX (up to {MOST_PTX_LINES_ASSEMBLED} it does). "
+                f"// not made for this page: ptxas would work on {count} lines of PTX (up to "
+                f"{MOST_PTX_LINES_ASSEMBLED} it does). "
                 "session.stage('sass').text makes it; pages saved after that have it."
             )
     if (
@@ -101,7 +110,8 @@ def costly(compilation: Compilation, pane: CodePane) -> str:
     if count <= MOST_LLVM_LINES_GENERATED:
         return ""
     return (
-        f"; not made for this page: LLVM would work on {count} lines again (up to {MOST_LLVM_LINES_GENERATED} it does). "
+        f"; not made for this page: LLVM would work on {count} lines again (up to "
+        f"{MOST_LLVM_LINES_GENERATED} it does). "
         f"session.stage({pane.name!r}).text makes it; pages saved after that have it."
     )
 

@@ -118,7 +118,10 @@ class CompileFlame(Report):
     def headline(self) -> str:
         """Return the time of the whole, and the longest span without parts."""
         longest = max(_leaves(self.root), key=lambda path: path[-1].ms)
-        return f"{self.root.ms:.4g} ms to compile; longest: {' > '.join([span.name for span in longest[1:]])}, {longest[-1].ms:.4g} ms"
+        return (
+            f"{self.root.ms:.4g} ms to compile; longest: "
+            f"{' > '.join([span.name for span in longest[1:]])}, {longest[-1].ms:.4g} ms"
+        )
 
     def blocks(self) -> Blocks:
         """Yield the flame graph, and the longest spans as a table."""
@@ -149,13 +152,17 @@ class CompileFlame(Report):
         drawn = list(_placed(self.root, 0.0, _WIDTH, 0))
         height = _ROW * (1 + max([depth for _, _, _, depth in drawn]))
         parts = [
-            f'<g><title>{escape(span.name)}: {span.ms:.4g} ms</title><rect x="{x:.1f}" y="{depth * _ROW}" '
+            f'<g><title>{escape(span.name)}: {span.ms:.4g} ms</title><rect x="{x:.1f}" '
+            f'y="{depth * _ROW}" '
             f'width="{max(0.5, width - 0.5):.1f}" height="{_ROW - 1}" '
             f'fill="{_COLOURS[depth % len(_COLOURS)]}"/>{_label(span, x, width, depth)}</g>'
             for span, x, width, depth in drawn
         ]
         box = f'viewBox="0 0 {_WIDTH} {height}" width="100%" role="img"'
-        head = f'<svg xmlns="http://www.w3.org/2000/svg" {box} font-family="sans-serif" font-size="11">'
+        head = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" {box} font-family="sans-serif" '
+            'font-size="11">'
+        )
         return f"{head}<title>{escape(self.headline())}</title>{''.join(parts)}</svg>"
 
 

@@ -82,7 +82,10 @@ class ControlFlow(Report):
                 for target in block.goes_to
             ]
         )
-        return f"{self.stage} of %{self.kernel}: {len(self.basic_blocks)} basic blocks, {back} edges that go back"
+        return (
+            f"{self.stage} of %{self.kernel}: {len(self.basic_blocks)} basic blocks, {back} "
+            "edges that go back"
+        )
 
     def blocks(self) -> Blocks:
         """Yield the picture, and the successors of each block."""

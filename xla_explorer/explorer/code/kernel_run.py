@@ -271,7 +271,10 @@ def checked_values(
         if reorders
         else ""
     )
-    sentence += f"; {'bit for bit' if same_bits(wanted[0], found) else 'not bit for bit'} those of the default kernel"
+    sentence += (
+        f"; {'bit for bit' if same_bits(wanted[0], found) else 'not bit for bit'} those of the "
+        "default kernel"
+    )
     return bool(close and (exact or reorders)), sentence
 
 

@@ -137,20 +137,23 @@ class KernelSchedule(Schedule, Report):
         """Yield the nest, the directives and the estimate."""
         if self.written_by == "writer" and not self.directives:
             yield Sentence(
-                "the kernel that runs is not made from this nest; session.override(schedules=[...]) makes it so"
+                "the kernel that runs is not made from this nest; "
+                "session.override(schedules=[...]) makes it so"
             )
         kernels = launched_schedules(self.session, self.instruction) if not self.directives else []
         if kernels:
             texts = "; then ".join(map(str, kernels))
             yield Sentence(
-                f"the policy makes {len(kernels)} kernels of this nest, one launched after the other: {texts}"
+                f"the policy makes {len(kernels)} kernels of this nest, one launched after the "
+                f"other: {texts}"
             )
         yield Code("nest", nest_text(self.nest).rstrip())
         if self.directives or self.refused:
             yield self.records()
         found = self.estimate()
         yield Sentence(
-            f"estimate: {found.nanoseconds / 1e3:.1f} us {found.where}, limited by {found.limit}; {found.registers} registers"
+            f"estimate: {found.nanoseconds / 1e3:.1f} us {found.where}, limited by "
+            f"{found.limit}; {found.registers} registers"
         )
 
     def records(self) -> Table:

@@ -85,7 +85,10 @@ class Loops(Report, tuple[KernelLoops, ...]):
 
     def headline(self) -> str:
         """Return the number of kernels with loop nests."""
-        return f"{len([k for k in self if k.is_nest])} of {len(self)} kernels are described by loop nests"
+        return (
+            f"{len([k for k in self if k.is_nest])} of {len(self)} kernels are described by loop "
+            "nests"
+        )
 
     def blocks(self) -> Blocks:
         """Yield a row per kernel, a row per family, and the nests."""

@@ -111,7 +111,10 @@ def _sections(kernel: KernelCode) -> list[str]:
     ]
 
 
-_CELL = "vertical-align:top;text-align:left;padding:1px 6px;white-space:pre-wrap;overflow-wrap:anywhere;font:11px monospace"
+_CELL = (
+    "vertical-align:top;text-align:left;padding:1px "
+    "6px;white-space:pre-wrap;overflow-wrap:anywhere;font:11px monospace"
+)
 
 
 def _columns(kernel: KernelCode, stages: Sequence[str], *, opened: bool) -> str:
@@ -139,11 +142,15 @@ def _columns(kernel: KernelCode, stages: Sequence[str], *, opened: bool) -> str:
         room -= max([len(cell) for cell in row.cells], default=0)
         if room <= 0:
             body.append(
-                f'<tr><td colspan="{len(heads)}"><i>cut after {MOST_LINES} lines; .kernels has all</i></td></tr>'
+                f'<tr><td colspan="{len(heads)}"><i>cut after {MOST_LINES} lines; .kernels has '
+                "all</i></td></tr>"
             )
             break
     place = f" <i>{escape(kernel.line)}</i>" if kernel.line else ""
-    table = f'<table style="width:100%;table-layout:fixed;border-collapse:collapse"><tr>{head}</tr>{"".join(body)}</table>'
+    table = (
+        "<table "
+        f'style="width:100%;table-layout:fixed;border-collapse:collapse"><tr>{head}</tr>{"".join(body)}</table>'
+    )
     state = " open" if opened else ""
     return (
         f"<details{state}><summary><b>%{escape(kernel.name)}</b>{place}</summary>{table}</details>"

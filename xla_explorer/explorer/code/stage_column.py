@@ -26,7 +26,10 @@ BEFORE_CODE, AFTER_CODE = -1, -2
 Placed = list[tuple[tuple[int, int], CodeLine]]
 """(order, line); the line's `instruction` is one of the session, BEFORE_CODE or AFTER_CODE."""
 _NO_WORK = ("parameter", "constant", "fusion", "tuple", "broadcast", "bitcast")
-_NO_SASS = 'SASS needs ptxas and nvdisasm: pip install "xla-explorer[sass]"; session.gpu().assembly() names the missing one'
+_NO_SASS = (
+    'SASS needs ptxas and nvdisasm: pip install "xla-explorer[sass]"; session.gpu().assembly() '
+    "names the missing one"
+)
 
 
 def step_members(session: Compilation, step: ProgramStep) -> list[HloInstruction]:

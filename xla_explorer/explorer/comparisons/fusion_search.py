@@ -73,7 +73,10 @@ class FusionSearch(Report, Generic[C]):
 
     def blocks(self) -> Blocks:
         """Yield the result, and a row for each trial."""
-        head = f"{len(self.trials) - 1} trials over {self.candidates} decisions of {self.base.source.name} on {self.base.backend}"
+        head = (
+            f"{len(self.trials) - 1} trials over {self.candidates} decisions of "
+            f"{self.base.source.name} on {self.base.backend}"
+        )
         if self.best is self.base:
             found = f"none faster than the cost model's choice ({self.confirmed_us[0]:.1f} us)"
         else:

@@ -125,7 +125,10 @@ class Tuned(Report, Generic[C]):
         """Return the number of faster kernels, and the time saved."""
         better = [k for k in self.kernels if k.schedule is not None]
         saved = sum([k.default_us - k.tuned_us for k in better])
-        return f"tuned {self.base.source.name}: {len(better)} of {len(self.kernels)} kernels are faster, {microseconds(saved)} less a run"
+        return (
+            f"tuned {self.base.source.name}: {len(better)} of {len(self.kernels)} kernels are "
+            f"faster, {microseconds(saved)} less a run"
+        )
 
     def blocks(self) -> Blocks:
         """Yield a row for each kernel, and the call that uses the winners."""
@@ -144,7 +147,8 @@ def tuned(session: C, kernel: str | int | None, budget: float, tried: int, cache
     """Search schedules of kernels: see `xe.tune`."""
     if session.backend not in ("cpu", "gpu"):
         raise XlaExplorerError(
-            f"schedules are tuned for the backends cpu and gpu, this session is of {session.backend}",
+            "schedules are tuned for the backends cpu and gpu, this session is of "
+            f"{session.backend}",
             'compile for "cpu" or "gpu"',
         )
     if budget <= 0 or tried < 1:

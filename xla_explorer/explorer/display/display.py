@@ -106,7 +106,8 @@ def image_html(svg: str, alt: str) -> str:
 
 
 _BLOCK = (
-    '<pre style="font-family:ui-monospace,monospace;font-size:12px;line-height:1.35;white-space:pre;overflow:auto;max-height:520px;'
+    "<pre "
+    'style="font-family:ui-monospace,monospace;font-size:12px;line-height:1.35;white-space:pre;overflow:auto;max-height:520px;'
     'text-align:left">'
 )
 

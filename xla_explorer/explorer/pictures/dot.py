@@ -56,7 +56,10 @@ def picture_dot(graph: PictureGraph) -> str:
     out = [
         "digraph picture {",
         f"  label={_quoted(graph.title)}; labelloc=t; compound=true; fontname=Helvetica;",
-        "  node [fontname=Helvetica, fontsize=11, style=filled]; edge [fontname=Helvetica, fontsize=9];",
+        (
+            "  node [fontname=Helvetica, fontsize=11, style=filled]; edge [fontname=Helvetica, "
+            "fontsize=9];"
+        ),
     ]
     _write_level(None, inside, children, out, "  ")
     ends = {node.id: node.id for node in graph.nodes}
@@ -105,7 +108,8 @@ def _write_level(
         label = _quoted(node.label, f"%{node.name}" if node.name else "", node.detail)
         shape = SHAPES.get(node.kind, "box")
         out.append(
-            f'{indent}n{node.id} [label={label}, shape={shape}, fillcolor="{fill}", color="{line}"];'
+            f'{indent}n{node.id} [label={label}, shape={shape}, fillcolor="{fill}", '
+            f'color="{line}"];'
         )
     for child in children.get(group, []):
         fill, line = COLOURS.get(child.kind, COLOURS["fusion"])

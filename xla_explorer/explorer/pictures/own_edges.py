@@ -28,7 +28,8 @@ def parse_edges(edges: Any, find: Callable[[Any], int]) -> tuple[PictureEdge, ..
     if hasattr(edges, "columns") and hasattr(edges, "to_dict"):
         if missing := {"source", "target"} - set(edges.columns):
             raise XlaExplorerError(
-                f"own edges need the columns source and target; {', '.join(sorted(missing))} missing",
+                f"own edges need the columns source and target; {', '.join(sorted(missing))} "
+                "missing",
                 f"the columns are {', '.join(map(str, edges.columns))}: rename(columns=...)",
             )
         rows = [

@@ -176,7 +176,10 @@ class PictureGraph:
     @cleaned
     def __repr__(self) -> str:
         boxes = f", {len(self.groups)} boxes" if self.groups else ""
-        return f"<PictureGraph {self.title!r}: {number_of(len(self.nodes), 'node')}, {number_of(len(self.edges), 'edge')}{boxes}>"
+        return (
+            f"<PictureGraph {self.title!r}: {number_of(len(self.nodes), 'node')}, "
+            f"{number_of(len(self.edges), 'edge')}{boxes}>"
+        )
 
     def to_json(self) -> PictureData:
         """Return the picture as JSON data."""

@@ -158,7 +158,8 @@ def _group_siblings(paths: Mapping[int, Path]) -> dict[int, Path]:
             if _NUMBER.search(name):
                 families.setdefault((path[:depth], _NUMBER.sub("*", name)), {})[name] = None
     boxes = {
-        family: f"{family[1].removesuffix(BACKWARD)} × {len(names)}{BACKWARD if family[1].endswith(BACKWARD) else ''}"
+        family: f"{family[1].removesuffix(BACKWARD)} × "
+        f"{len(names)}{BACKWARD if family[1].endswith(BACKWARD) else ''}"
         for family, names in families.items()
         if len(names) >= FEWEST_SIBLINGS
     }

@@ -74,7 +74,8 @@ def picture_svg(
     notes = []
     if scene.hidden:
         notes.append(
-            f"{scene.hidden} of {len(scene.nodes) + scene.hidden} elements not drawn (nearest to the outputs shown)"
+            f"{scene.hidden} of {len(scene.nodes) + scene.hidden} elements not drawn (nearest to "
+            "the outputs shown)"
         )
     if graph.hidden:
         notes.append(f"{graph.hidden} instructions left out")
@@ -98,7 +99,8 @@ def scene_svg(scene: Scene, title: str, *, notes: list[str], legend: bool) -> st
         width = max(width, 6.0 * len(note))
     box = f"{_n(scene.left - 16)} -16 {_n(width + 32)} {_n(bottom + 24)}"
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" width="{_n(width + 32)}" height="{_n(bottom + 24)}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" width="{_n(width + 32)}" '
+        f'height="{_n(bottom + 24)}" '
         f'role="img" aria-label="{escape(title)}"><title>{escape(title)}</title>{body}{below}</svg>'
     )
 
@@ -152,7 +154,8 @@ def _text(
     fill: str = "#1c1c1c",
 ) -> str:
     return (
-        f'<text x="{_n(x)}" y="{_n(y)}" font-family="{FONT}" font-size="{size}" font-weight="{weight}" '
+        f'<text x="{_n(x)}" y="{_n(y)}" font-family="{FONT}" font-size="{size}" '
+        f'font-weight="{weight}" '
         f'text-anchor="{anchor}" fill="{fill}">{escape(text)}</text>'
     )
 
@@ -176,9 +179,11 @@ def _edge(edge: SceneEdge) -> str:
     width = 1 + min(3.0, math.floor(math.log2(max(edge.weight_bytes, 1)) / 8))
     title = f"<title>{escape(edge.label)}</title>" if edge.label else ""
     return (
-        f'<path d="{d}" fill="none" stroke="{colour}" stroke-width="{_n(width)}" stroke-opacity=".8"{dash}>'
+        f'<path d="{d}" fill="none" stroke="{colour}" stroke-width="{_n(width)}" '
+        f'stroke-opacity=".8"{dash}>'
         f"{title}</path>"
-        f'<path d="M{_n(x - 3)} {_n(y - 6)}L{_n(x)} {_n(y)}L{_n(x + 3)} {_n(y - 6)}Z" fill="{colour}"/>'
+        f'<path d="M{_n(x - 3)} {_n(y - 6)}L{_n(x)} {_n(y)}L{_n(x + 3)} {_n(y - 6)}Z" '
+        f'fill="{colour}"/>'
     )
 
 
@@ -250,7 +255,8 @@ def _edge_label(edge: SceneEdge, x: float, y: float) -> str:
     )
     width = _label_width(edge.label)
     return (
-        f'<rect x="{_n(x - width / 2)}" y="{_n(y - 7)}" width="{_n(width)}" height="14" rx="3" fill="#fff6ef" '
+        f'<rect x="{_n(x - width / 2)}" y="{_n(y - 7)}" width="{_n(width)}" height="14" rx="3" '
+        'fill="#fff6ef" '
         f'stroke="{colour}" stroke-width=".8"/>'
         + _text(x, y + 3.5, 9.5, 400, edge.label, fill="#5c2a08")
     )
@@ -265,16 +271,25 @@ def _node(node: SceneNode) -> str:
             *node.lines,
         ]
     )
-    out = f'<g transform="translate({_n(node.x - w / 2)} {_n(node.y)})"><title>{escape(title)}</title>'
+    out = (
+        f'<g transform="translate({_n(node.x - w / 2)} '
+        f'{_n(node.y)})"><title>{escape(title)}</title>'
+    )
     path = outline("" if node.box is not None else node.kind, w, h)
     if node.box is not None:
-        out += f'<path d="{path}" fill="{fill}" fill-opacity=".25" stroke="{line}" stroke-width="1.2"/>'
+        out += (
+            f'<path d="{path}" fill="{fill}" fill-opacity=".25" stroke="{line}" '
+            'stroke-width="1.2"/>'
+        )
         head = f"M4 0H{_n(w - 4)}A4 4 0 0 1 {_n(w)} 4V18H0V4A4 4 0 0 1 4 0Z"
         out += f'<path d="{head}" fill="{fill}" stroke="{line}" stroke-width="1.2"/>'
         words = " · ".join(filter(None, [f"%{node.name}" if node.name else "", node.label]))
         out += _text(w / 2, 13, 10.5, 600, words)
         shift = (w - node.box.width) / 2 - node.box.left
-        out += f'<g transform="translate({_n(shift)} {_n(node.inset - node.box.top)})">{scene_body(node.box)}</g>'
+        out += (
+            f'<g transform="translate({_n(shift)} '
+            f'{_n(node.inset - node.box.top)})">{scene_body(node.box)}</g>'
+        )
     else:
         if node.kind in ("scope", "computation"):
             out += f'<path d="{path}" transform="translate(4 4)" fill="{fill}" stroke="{line}"/>'
@@ -296,7 +311,8 @@ def _node(node: SceneNode) -> str:
 
 def _more(x: float, y: float, count: int) -> str:
     return (
-        f'<rect x="{_n(x - 15)}" y="{_n(y - 6)}" width="30" height="12" rx="6" fill="#fff" stroke="{GREY}" '
+        f'<rect x="{_n(x - 15)}" y="{_n(y - 6)}" width="30" height="12" rx="6" fill="#fff" '
+        f'stroke="{GREY}" '
         f'stroke-dasharray="2 2"/>' + _text(x, y + 3.5, 9, 400, f"+{count}", fill="#444")
     )
 

@@ -166,7 +166,8 @@ def same(  # noqa: PLR0913 - keywords that users type
     for program in (a, b, arguments):
         if not callable(program) and program is not None:
             raise SameArgumentError(
-                f"with sizes, programs and arguments must be functions of a size, got {program!r:.60}",
+                "with sizes, programs and arguments must be functions of a size, got "
+                f"{program!r:.60}",
                 "xe.same(lambda n: text_of(n), ..., sizes=(1, 8, 13))",
             )
     verdict: Sameness | None = None

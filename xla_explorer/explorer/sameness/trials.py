@@ -139,7 +139,10 @@ class Trials:
             self.refused += 1
             return True
         if problem is not None:
-            said = f"{type(problem).__name__}: {str(problem).splitlines()[0][:120] if str(problem) else ''}"
+            said = (
+                f"{type(problem).__name__}: "
+                f"{str(problem).splitlines()[0][:120] if str(problem) else ''}"
+            )
             return self._add("raises", f"it raises {said}", batch, expected, [])
         if shared is None and len(self._kept) < _MOST_KEPT and self.candidate.buffer is None:
             self._kept.append((raw, [one.tobytes() for one in actual], own))

@@ -110,7 +110,8 @@ class Signature:
             ]
         if len(arguments) != len(self.shapes) and len(arguments) != len(self.leaf_shapes):
             raise ArgumentError(
-                f"{self.module_name} takes {len(self.shapes)} argument{'s' if len(self.shapes) != 1 else ''}, got {len(arguments)}",
+                f"{self.module_name} takes {len(self.shapes)} "
+                f"argument{'s' if len(self.shapes) != 1 else ''}, got {len(arguments)}",
                 f"pass one array per parameter, in this order: {self.brief_text}"
                 + (
                     "; of a JAX pytree pass jax.tree.leaves(...)"
@@ -150,7 +151,8 @@ class Signature:
             return None  # the error of one argument is more precise
         last = f": the last is {tree[-1][0]}" if tree else ""
         raise ArgumentError(
-            f"{self.module_name} takes {number_of(len(self.leaf_shapes), 'array')}, the arguments have {len(tree)}{last}",
+            f"{self.module_name} takes {number_of(len(self.leaf_shapes), 'array')}, the "
+            f"arguments have {len(tree)}{last}",
             f"pass a pytree of these, in this order: {self.brief_text}",
         )
 
@@ -189,7 +191,8 @@ def _unpack(name: str, shape: Shape, value: Any, flat: list[Any]) -> None:
     if not isinstance(value, tuple | list) or len(value) != len(shape.tuple_shapes):
         got = f"{len(value)} elements" if isinstance(value, tuple | list) else type(value).__name__
         raise ArgumentError(
-            f"parameter %{name} is a tuple of {len(shape.tuple_shapes)} ({shape.text_without_layout}), got {got}",
+            f"parameter %{name} is a tuple of {len(shape.tuple_shapes)} "
+            f"({shape.text_without_layout}), got {got}",
             "pass a tuple with one entry per element",
         )
     for number, (part, item) in enumerate(zip(shape.tuple_shapes, value, strict=True)):
@@ -217,13 +220,15 @@ def _leaf(name: str, shape: Shape, value: Any) -> Array:
     if array.dtype != wanted:
         how = "array.astype(" if hasattr(value, "astype") else "np.asarray(argument, "
         raise ArgumentError(
-            f"{name} is {shape.text_without_layout}, so its dtype must be {wanted}; got {array.dtype}{list(array.shape)}",
+            f"{name} is {shape.text_without_layout}, so its dtype must be {wanted}; got "
+            f"{array.dtype}{list(array.shape)}",
             f"convert the argument: {how}{str(wanted)!r})"
             if array.dtype.kind not in "OUS"
             else "pass numbers or an array of them",
         )
     raise ArgumentError(
-        f"{name} is {shape.text_without_layout}, so its dimensions must be {list(shape.dimensions)}; got {list(array.shape)}",
+        f"{name} is {shape.text_without_layout}, so its dimensions must be "
+        f"{list(shape.dimensions)}; got {list(array.shape)}",
         "reshape the argument, or compile the module for its shape",
     )
 
@@ -284,7 +289,8 @@ def random_arguments(module: ModuleLike, seed: int = 0) -> tuple[Any, ...]:
             return make(shape)
         except (MemoryError, ValueError) as problem:  # numpy limits sizes itself
             raise RandomArgumentError(
-                f"random numbers for parameter %{name}, {_brief_shape(shape)} of {shape.byte_size:,} bytes, do not fit: "
+                f"random numbers for parameter %{name}, {_brief_shape(shape)} of "
+                f"{shape.byte_size:,} bytes, do not fit: "
                 f"{str(problem) or 'out of memory'}",
                 "pass arrays of your own, or compile the module for smaller shapes",
             ) from None
@@ -298,7 +304,8 @@ def random_arguments(module: ModuleLike, seed: int = 0) -> tuple[Any, ...]:
         if any(size < 0 for size in sizes):
             raise RandomArgumentError(
                 f"the sizes of {_brief_shape(shape)} must be known for random numbers",
-                "give them: shapes=[(2, 3)] of xe.load and xe.compile, --shapes '[(2, 3)]' of xla-explorer",
+                "give them: shapes=[(2, 3)] of xe.load and xe.compile, --shapes '[(2, 3)]' of "
+                "xla-explorer",
             )
         if kind.is_pred:
             return np.asarray(generator.integers(0, 2, sizes), dtype=bool)

@@ -26,7 +26,10 @@ def platform_with_options(
     found = platform(backend)
     known: Sequence[str] | None = getattr(found, "option_names", None)
     if known is not None and (unknown := [name for name in given if name not in known]):
-        listed = f"options of {backend} alone: {', '.join(known) or 'none'}; help(xe.compile) lists those of every backend"
+        listed = (
+            f"options of {backend} alone: {', '.join(known) or 'none'}; help(xe.compile) lists "
+            "those of every backend"
+        )
         check_keywords(
             f"neither xe.compile nor the backend {backend} has an",
             unknown[:1],

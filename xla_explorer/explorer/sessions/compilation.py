@@ -73,7 +73,8 @@ class CompileFailedError(XlaExplorerError):
     def __init__(self, session: Compilation) -> None:
         problem = session.error
         super().__init__(
-            f"compiling {session.source.name} for {session.backend} failed in {session.failed_phase}: {type(problem).__name__}: {problem}",
+            f"compiling {session.source.name} for {session.backend} failed in "
+            f"{session.failed_phase}: {type(problem).__name__}: {problem}",
             "the .session of this error shows every step before",
         )
         self.session: Any = session  # of the requested type: of `xe.compile`, a Session
@@ -486,7 +487,10 @@ def _isolation(
     reason = why_not_sent(backend, passes, wanted)
     if reason is None:
         return wanted
-    hint = "put it into a module of its own and name that: isolate=xe.Isolation(imports=('my_module',))"
+    hint = (
+        "put it into a module of its own and name that: "
+        "isolate=xe.Isolation(imports=('my_module',))"
+    )
     if explicit is not None:
         raise XlaExplorerError(f"this cannot be isolated: {reason.message}", hint)
     warn(f"not isolated: {reason.message}; {hint}", RuntimeWarning)

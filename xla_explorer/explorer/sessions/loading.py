@@ -107,7 +107,8 @@ def module_of_file(path: Path, entry: EntryChoice = NO_CHOICE) -> HloModule:
             return read_stages(DumpFolder(path).module(), only=())[1]
         raw = read_file(
             path,
-            hint="give the path of a file of HLO text (.hlo, .txt) or of a proto (.hlo.pb), also gzipped (.gz)",
+            hint="give the path of a file of HLO text (.hlo, .txt) or of a proto (.hlo.pb), also "
+            "gzipped (.gz)",
         )
     except FileReadError as problem:
         raise LoadError(problem.message, problem.hint) from None
@@ -255,8 +256,12 @@ def as_module(given: Any, filename: str | None = None, entry: EntryChoice = NO_C
     if has_module(given) and isinstance(module := given.module, HloModule):
         return module
     raise NotAModuleError(
-        f"expected an HLO module, HLO text, a path or a traced function, got {type(given).__name__}",
-        "write @xe.hlo above a function of HLO values; lower a JAX function: xe.compile(xe.from_jax(function, *arrays))"
+        "expected an HLO module, HLO text, a path or a traced function, got "
+        f"{type(given).__name__}",
+        (
+            "write @xe.hlo above a function of HLO values; lower a JAX function: "
+            "xe.compile(xe.from_jax(function, *arrays))"
+        )
         if callable(given)
         else "give what xe.load read or xe.from_jax lowered",
     )

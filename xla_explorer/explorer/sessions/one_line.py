@@ -13,7 +13,10 @@ def one_line(session: Any) -> str:
     changed = len([p for p in session.passes if p.changed])
     parts = [
         f"{session.passes.last} passes, {changed} changed it",
-        f"{session.source.instruction_count()} -> {session.module.instruction_count()} instructions",
+        (
+            f"{session.source.instruction_count()} -> {session.module.instruction_count()} "
+            "instructions"
+        ),
     ]
     if steps := program_steps(session):
         parts.append(number_of(len(steps), "kernel"))

@@ -15,13 +15,25 @@ from xla_explorer.foundation.limits import Bounds, limits
 
 _MEANINGS = {
     "isolate": "run generated code in a child process (XLA_EXPLORER_ISOLATE=1)",
-    "timeout": "seconds that xe.load, verify, optimize or evaluate, an isolated compile, run or question, a request to real XLA or an "
+    "timeout": "seconds that xe.load, verify, optimize or evaluate, an isolated compile, run or "
+    "question, a request to real XLA or an "
     "emulated PTX run may take; None: no end (XLA_EXPLORER_TIMEOUT)",
-    "emulated_instructions": "PTX instructions that a batch of blocks may execute on the emulator (XLA_EXPLORER_EMULATED_INSTRUCTIONS)",
-    "memory_limit": "bytes that isolated code and real XLA may take; None: no limit (XLA_EXPLORER_MEMORY_LIMIT)",
+    "emulated_instructions": (
+        "PTX instructions that a batch of blocks may execute on the emulator "
+        "(XLA_EXPLORER_EMULATED_INSTRUCTIONS)"
+    ),
+    "memory_limit": (
+        "bytes that isolated code and real XLA may take; None: no limit (XLA_EXPLORER_MEMORY_LIMIT)"
+    ),
     "isolated_imports": "modules that the child process imports first, for plug-ins that no entry point names",
-    "progress": "show progress of work over a second; a function gets label, done, total and seconds instead, and its False cancels",
-    "embed": "characters of a notebook's output that may hold the explorer itself, which steps without a kernel; 0: a still form alone",
+    "progress": (
+        "show progress of work over a second; a function gets label, done, total and seconds "
+        "instead, and its False cancels"
+    ),
+    "embed": (
+        "characters of a notebook's output that may hold the explorer itself, which steps "
+        "without a kernel; 0: a still form alone"
+    ),
     "paths": "show whole paths of this machine in exported pages, not only the names of files",
 }
 

@@ -188,8 +188,10 @@ def _text(label: str, done: int, total: int | None, noun: str, seconds: float) -
 _CANCEL = (
     "const c=JSON.parse(document.getElementById('jupyter-config-data')?.textContent||'null');"
     "if(!c)this.textContent='use the interrupt button of the notebook';"
-    "else fetch(c.baseUrl+'api/kernels/{}/interrupt',{{method:'POST',credentials:'same-origin',headers:{{"
-    "'X-XSRFToken':(document.cookie.match('(?:^|; )_xsrf=([^;]*)')||[])[1]||'',...(c.token?{{Authorization:'token '+c.token}}:{{}})}}}})"
+    "else "
+    "fetch(c.baseUrl+'api/kernels/{}/interrupt',{{method:'POST',credentials:'same-origin',headers:{{"
+    "'X-XSRFToken':(document.cookie.match('(?:^|; "
+    ")_xsrf=([^;]*)')||[])[1]||'',...(c.token?{{Authorization:'token '+c.token}}:{{}})}}}})"
 )
 
 

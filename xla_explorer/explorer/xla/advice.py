@@ -49,7 +49,10 @@ def compile_small_loops(facts: Facts) -> Advice | None:
     gain = loops + short / 2 + facts.idle_us
     if starts < _MANY_STARTS or loops <= 0 or gain < NOTABLE * facts.run_us:
         return None
-    seen = f"loops start {starts} kernels of under {_SMALL_US:g} us in a run, and take {loops:.0f} us apart from the kernels"
+    seen = (
+        f"loops start {starts} kernels of under {_SMALL_US:g} us in a run, and take {loops:.0f} "
+        "us apart from the kernels"
+    )
     change = f"compile whole loops: XLA_FLAGS={SMALL_LOOPS}"
     return Advice(
         min(gain, facts.run_us / 2),
@@ -68,7 +71,10 @@ def unroll_small_loops(facts: Facts) -> Advice | None:
     if iterations < 8 or len(looped) > 8 or gain < NOTABLE * facts.run_us:
         return None
     short = f"{len(looped)} kernels of under {_SMALL_US:g} us each"
-    seen = f"a loop of {iterations} iterations runs {short}; between kernels and in the loop itself {gain:.0f} us pass"
+    seen = (
+        f"a loop of {iterations} iterations runs {short}; between kernels and in the loop itself "
+        f"{gain:.0f} us pass"
+    )
     return Advice(
         gain,
         f"{seen}: unroll it, jax.lax.scan(..., unroll=8), or do more in each iteration",
@@ -82,7 +88,10 @@ def batch_small_kernels(facts: Facts) -> Advice | None:
     gain = min(facts.idle_us, _START_US * len(small))
     if len(small) < 20 or _loop_cost(facts)[0] > len(small) or gain < NOTABLE * facts.run_us:
         return None
-    seen = f"{len(small)} kernels take under {_SMALL_US:g} us each, and for {facts.idle_us:.0f} us of a run no kernel works"
+    seen = (
+        f"{len(small)} kernels take under {_SMALL_US:g} us each, and for {facts.idle_us:.0f} us "
+        "of a run no kernel works"
+    )
     change = "do more per call (jax.vmap over a batch, several steps in one jax.lax.scan)"
     return Advice(gain, f"{seen}: {change}", longest_line(small))
 
@@ -98,7 +107,10 @@ def convolutions_by_eigen(facts: Facts) -> Advice | None:
     time = sum(kernel.us for kernel in found)
     if time < 4 * NOTABLE * facts.run_us or gain < time / 2:
         return None
-    seen = f"{len(found)} convolutions run in the library YNN for {time:.0f} us of a run, {gain / time:.0%} of it above the machine's roof"
+    seen = (
+        f"{len(found)} convolutions run in the library YNN for {time:.0f} us of a run, "
+        f"{gain / time:.0%} of it above the machine's roof"
+    )
     return Advice(gain, f"{seen}; try XLA's own: XLA_FLAGS={NO_YNN}", longest_line(found), NO_YNN)
 
 

@@ -155,7 +155,10 @@ def given(
     else:
         module = as_module(program)
     if keywords:
-        message = f"keyword arguments ({', '.join(keywords)}) are those of a JAX function, got {type(program).__name__}"
+        message = (
+            f"keyword arguments ({', '.join(keywords)}) are those of a JAX function, got "
+            f"{type(program).__name__}"
+        )
         raise ArgumentError(message, "pass arrays in order")
     if not arrays or any(map(_is_specification, arrays)):
         return module, Signature(module).leaves(random_arguments(module))

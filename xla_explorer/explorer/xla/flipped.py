@@ -103,7 +103,10 @@ class XlaDifference(Report):
         names = self.names[0] if self.names[0] == self.names[1] else " and ".join(self.names)
         moved = " and ".join([byte_count(size) for size in counts["bytes"]])
         kernels = " and ".join(map(str, counts["kernels"]))
-        return f"{names} by XLA: {len(self.flipped)} decisions flipped; kernels {kernels}, traffic {moved}"
+        return (
+            f"{names} by XLA: {len(self.flipped)} decisions flipped; kernels {kernels}, traffic "
+            f"{moved}"
+        )
 
     def blocks(self) -> Blocks:
         """Yield counts, kernels by opcode, and decisions that differ."""

@@ -51,7 +51,8 @@ def missing_jit_note(
         return None
     name = getattr(program, "__name__", "the function")
     return (
-        f"as called, not jitted, {name} takes {microseconds(called_us)}, {called_us / run_us:.0f} times this: each operation is compiled "
+        f"as called, not jitted, {name} takes {microseconds(called_us)}, "
+        f"{called_us / run_us:.0f} times this: each operation is compiled "
         "and dispatched alone; put jax.jit on it"
     )
 

@@ -92,7 +92,10 @@ class XlaProfile(Report):
         steps: Sequence[StepEvent] = (),
     ) -> None:
         if not events:
-            hint = "record while the program runs: with jax.profiler.trace(folder): f(x).block_until_ready()"
+            hint = (
+                "record while the program runs: with jax.profiler.trace(folder): "
+                "f(x).block_until_ready()"
+            )
             raise ProfileError(f"{name} holds no event that ran an HLO instruction", hint)
         self.name, self.session = name, session
         self._events, self._module_of, self._steps = with_runs(events, module_of), module_of, steps
@@ -329,8 +332,10 @@ class XlaProfile(Report):
             f" and {len(modules) - 3} more" if len(modules) > 3 else ""
         )
         return (
-            f"profile of {names or 'device work'}: {len(runs)} runs, {microseconds(self.device_us)} of device time, "
-            f"{self.joined_share:.1%} joined to instructions, {self.lines_share:.1%} to source lines"
+            f"profile of {names or 'device work'}: {len(runs)} runs, "
+            f"{microseconds(self.device_us)} of device time, "
+            f"{self.joined_share:.1%} joined to instructions, {self.lines_share:.1%} to source "
+            "lines"
         )
 
     def blocks(self) -> Blocks:

@@ -72,7 +72,10 @@ class Check(Report):
         """Return the number of differences."""
         if self:
             return f"{self.name}: kernels, bytes and decisions are as saved"
-        return f"{self.name}: {len(self.counts)} counts differ, {len(self.decisions)} decisions flipped, came or went"
+        return (
+            f"{self.name}: {len(self.counts)} counts differ, {len(self.decisions)} decisions "
+            "flipped, came or went"
+        )
 
     def blocks(self) -> Blocks:
         """Yield the differences."""
@@ -82,7 +85,8 @@ class Check(Report):
                 yield Table(Difference._fields, rows[:_SHOWN], title, more)
         if not self:
             yield Sentence(
-                "if the difference is intended, save it: xla-explorer check FILE --against saved.json --save"
+                "if the difference is intended, save it: xla-explorer check FILE --against "
+                "saved.json --save"
             )
 
     def records(self) -> Table:

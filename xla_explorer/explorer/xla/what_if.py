@@ -208,7 +208,10 @@ def _error_text(problem: XlaProcessError, variant: Variant) -> str:
     """Return the error in a line, with the likely cause if XLA's process ended at once."""
     text = str(problem).splitlines()[0]
     if variant.flags and "ended during 'compile'" in text:
-        return f"{text}; XLA ends its process at an unknown flag: does this version have {variant.flags.split('=')[0]}?"
+        return (
+            f"{text}; XLA ends its process at an unknown flag: does this version have "
+            f"{variant.flags.split('=')[0]}?"
+        )
     return text
 
 

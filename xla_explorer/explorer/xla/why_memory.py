@@ -141,12 +141,14 @@ class WhyMemory(Report):
             yield Table(NotAliased._fields, self.not_aliased, "donated but not aliased")
         elif not self.undonated:
             yield Sentence(
-                "every donated parameter is taken over by a result, or no parameter has the shape of a result"
+                "every donated parameter is taken over by a result, or no parameter has the "
+                "shape of a result"
             )
         if self.undonated:
             size = byte_count(sum(size for _, size in self.undonated))
             names = ", ".join(dict.fromkeys(name for name, _ in self.undonated))
-            yield Sentence(f"not donated: {number_of(len(self.undonated), 'parameter')} of {size} ({names}) with the shapes of results, "
+            yield Sentence(f"not donated: {number_of(len(self.undonated), 'parameter')} of "
+            f"{size} ({names}) with the shapes of results, "
                            "which could take their memory: jax.jit(f, donate_argnums=...)")  # fmt: skip
         if self.captured:
             yield Sentence(captured_sentence(self.captured))

@@ -74,13 +74,19 @@ class WhyRecompiled(Report):
         whole = sum(sum(call[2:8]) for call in self.calls)
         compiling = sum(call.trace + call.lower + call.compile for call in self.calls)
         share = f"{compiling / whole:.1%}" if whole else "none"
-        return f"{self.name}: {self.compiles} of {len(self.calls)} calls compiled; tracing, lowering and compiling took {share} of the time"
+        return (
+            f"{self.name}: {self.compiles} of {len(self.calls)} calls compiled; tracing, "
+            f"lowering and compiling took {share} of the time"
+        )
 
     def blocks(self) -> Blocks:
         """Yield a row for each call, and the lines that were traced many times."""
         yield Table(Call._fields, self.calls, "calls, in ms")
         if self.repeated:
-            note = "a Python loop is unrolled: jax.lax.fori_loop, jax.lax.scan or jax.vmap trace and compile its body once"
+            note = (
+                "a Python loop is unrolled: jax.lax.fori_loop, jax.lax.scan or jax.vmap trace "
+                "and compile its body once"
+            )
             shown = [one._replace(line=short_place(one.line)) for one in self.repeated]
             yield Table(RepeatedLine._fields, shown, "lines that were traced many times", note)
 
@@ -182,7 +188,10 @@ def _why(
     ]
     least = min(differences, key=len)
     if not least:
-        return "the arguments agree: a new function object, another configuration, or a cache that was cleared"
+        return (
+            "the arguments agree: a new function object, another configuration, or a cache that "
+            "was cleared"
+        )
     return "; ".join(
         [f"{one.place}: {one.what} {one.first} became {one.second}" for one in least[:3]]
     ) + (f"; {len(least) - 3} more" if len(least) > 3 else "")

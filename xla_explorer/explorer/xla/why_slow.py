@@ -103,8 +103,10 @@ class WhySlow(Report):
     def headline(self) -> str:
         """Return the time of a run, the time between kernels, and the joined share."""
         return (
-            f"{self.profile.name} on XLA:CPU: {microseconds(self.run_us)} a run; recording takes {self.slowdown:.2f} times as long, "
-            f"with no kernel running for {microseconds(self.idle_us)}; {self.profile.lines_share:.1%} of kernel time has a source line"
+            f"{self.profile.name} on XLA:CPU: {microseconds(self.run_us)} a run; recording takes "
+            f"{self.slowdown:.2f} times as long, "
+            f"with no kernel running for {microseconds(self.idle_us)}; "
+            f"{self.profile.lines_share:.1%} of kernel time has a source line"
         )
 
     def blocks(self) -> Blocks:
@@ -121,7 +123,10 @@ class WhySlow(Report):
         if self.advice:
             yield Listing("try first:", [_advice_text(one) for one in self.advice], numbered=True)
         else:
-            seen = "no loop of short kernels, no layout copies, no slow library kernels, no known slow form, no 64-bit arithmetic"
+            seen = (
+                "no loop of short kernels, no layout copies, no slow library kernels, no known "
+                "slow form, no 64-bit arithmetic"
+            )
             yield Sentence(
                 f"no rule has a change to propose: {seen} that takes a notable part of a run"
             )
@@ -177,7 +182,10 @@ class WhySlow(Report):
         if self.ours_us is None:
             return "our compiler was not timed for comparison"
         ratio = self.ours_us / self.run_us
-        return f"our compiler takes {microseconds(self.ours_us)} a run, {ratio:.2f} of XLA's time (calls from Python, one after the other)"
+        return (
+            f"our compiler takes {microseconds(self.ours_us)} a run, {ratio:.2f} of XLA's time "
+            "(calls from Python, one after the other)"
+        )
 
     def records(self) -> Table:
         """Return a row for each kernel."""

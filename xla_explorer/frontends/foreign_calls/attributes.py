@@ -79,7 +79,8 @@ def _value(reader: Reader) -> ForeignValue:
     if isinstance(value, Literal) and value.shape.rank <= 1:
         return value.shape.element_type, np.asarray(value.array)
     reader.fail(
-        "an attribute of a foreign function must be a number, a text, an array of one dimension or a dictionary of them",
+        "an attribute of a foreign function must be a number, a text, an array of one dimension "
+        "or a dictionary of them",
         "pass another attribute",
         start,
     )

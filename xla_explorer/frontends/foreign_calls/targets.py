@@ -273,7 +273,8 @@ class _Site:
 def _call_of(name: str, target: ForeignTarget, site: _Site) -> _Call:
     if target.version != _TYPED:
         raise ForeignError(
-            f"the foreign function {name} has the untyped interface, which XLA:CPU does not call either",
+            f"the foreign function {name} has the untyped interface, which XLA:CPU does not call "
+            "either",
             "write it with xla/ffi/api/ffi.h, register it with api_version=1",
             _UNIMPLEMENTED,
         )

@@ -181,7 +181,8 @@ def _sparsity(config: Message) -> str | None:
         if (one := config.message(side, schema.TENSOR_SPARSITY)) is not None:
             ratio = f"{one.number('num_non_zero')}x{one.number('block_size')}"
             parts.append(
-                f"{side}={{sparsity={ratio} dimension={one.number('dimension')} stride={one.number('stride')}}}"
+                f"{side}={{sparsity={ratio} dimension={one.number('dimension')} "
+                f"stride={one.number('stride')}}}"
             )
     return "{" + " ".join(parts) + "}" if parts else None
 

@@ -42,7 +42,10 @@ def read_literal(literal: Message, shape: Shape | None = None) -> Literal:
         return Literal(shape)
     elements = _elements(literal, element_type(own))
     if elements.size != shape.element_count or tuple(own.numbers("dimensions")) != shape.dimensions:
-        message = f"LiteralProto has {elements.size} elements in {own.numbers('dimensions')} for the shape {shape}"
+        message = (
+            f"LiteralProto has {elements.size} elements in {own.numbers('dimensions')} for the "
+            f"shape {shape}"
+        )
         raise ProtoError(message, "check that the file is complete")
     array = _in_logical_order(elements, own)
     array.setflags(write=False)
@@ -69,7 +72,10 @@ def _elements(literal: Message, name: str) -> np.ndarray[Any, Any]:
     if kind.bits in (1, 2, 4) and raw.size < count:  # some versions pack them
         raw = _unpacked(raw, kind.bits, kind.is_signed, count)
     if raw.size % kind.dtype.itemsize:
-        message = f"LiteralProto.{field} has {raw.size} bytes, which must be a multiple of {kind.dtype.itemsize}"
+        message = (
+            f"LiteralProto.{field} has {raw.size} bytes, which must be a multiple of "
+            f"{kind.dtype.itemsize}"
+        )
         raise ProtoError(message, "check that the file is complete")
     if kind.bytes == 2:
         raw = raw.view("<u2").astype(np.uint16)
@@ -102,7 +108,8 @@ def _in_logical_order(elements: np.ndarray[Any, Any], shape: Message) -> np.ndar
     )
     if sorted(order) != list(range(len(sizes))):
         raise ProtoError(
-            f"LayoutProto.minor_to_major {order[::-1]} must list each of {len(sizes)} dimensions once",
+            f"LayoutProto.minor_to_major {order[::-1]} must list each of {len(sizes)} dimensions "
+            "once",
             "check the file",
         )
     lying = elements.reshape([sizes[dimension] for dimension in order])

@@ -68,7 +68,10 @@ def frames_text(index: Message) -> str:
     # Frames count from 1 in both, and 0 is "no parent" here: the text has 1 there, and parents one
     # higher.
     frames = [
-        f"file_location_id={frame.number('file_location_id')} parent_frame_id={frame.number('parent_frame_id') + 1}"
+        (
+            f"file_location_id={frame.number('file_location_id')} "
+            f"parent_frame_id={frame.number('parent_frame_id') + 1}"
+        )
         for frame in index.messages("stack_frames", schema.STACK_FRAME)
     ]
     if not (files or functions or places or frames):

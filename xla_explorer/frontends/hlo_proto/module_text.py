@@ -129,7 +129,8 @@ class ModuleText:
         }
         if root not in instructions:
             raise ProtoError(
-                f"HloComputationProto.root_id {root}: {self._names[number]} has no such instruction",
+                f"HloComputationProto.root_id {root}: {self._names[number]} has no such "
+                "instruction",
                 _COMPLETE,
             )
         for one, i in instructions.items():
@@ -140,7 +141,8 @@ class ModuleText:
         order = schedules.get(number) or list(instructions)
         if sorted(order) != sorted(instructions):
             raise ProtoError(
-                f"HloScheduleProto: the sequence of {self._names[number]} does not list each instruction once",
+                f"HloScheduleProto: the sequence of {self._names[number]} does not list each "
+                "instruction once",
                 _COMPLETE,
             )
         yield f"{'ENTRY ' if number == entry else ''}%{self._names[number]} {{"

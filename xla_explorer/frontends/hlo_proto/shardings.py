@@ -69,7 +69,10 @@ def sharding_text(sharding: Message, *, inside: bool = False) -> str:
             else SHARDING_TYPES[kind]
         )
     if sharding.flag("is_shard_group"):
-        body += f" {'shard_like' if sharding.number('shard_group_type') else 'shard_as'} {sharding.number('shard_group_id')}"
+        body += (
+            f" {'shard_like' if sharding.number('shard_group_type') else 'shard_as'} "
+            f"{sharding.number('shard_group_id')}"
+        )
     return "{" + body + metadata_list(sharding, " metadata=") + "}"
 
 

@@ -125,7 +125,8 @@ def _call_back(i: HloInstruction, operands: Sequence[Any], evaluator: Any) -> An
     if callback is None:
         raise EvaluationError(
             f"the Python function that %{i.name} calls no longer exists",
-            "trace it again: functions live as long as the xe.jit function that called them, and in its process",
+            "trace it again: functions live as long as the xe.jit function that called them, and "
+            "in its process",
         )
     # Copies: an operand's memory belongs to the program, which continues.
     made = tuple(

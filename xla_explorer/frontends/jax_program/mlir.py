@@ -159,7 +159,10 @@ def serialized_hlo(program: str | bytes, filename: str | None = None) -> bytes:
         hint = (
             "give the open sizes: xe.load(path, shapes=[...]) with a shape for each argument"
             if "dynamic" in said
-            else "xla_explorer reads what jaxlib's StableHLO reads; check that the file is complete, its dialect and its version"
+            else (
+                "xla_explorer reads what jaxlib's StableHLO reads; check that the file is "
+                "complete, its dialect and its version"
+            )
         )
         raise MlirConversionError(
             f"{filename or 'the MLIR program'} cannot be converted to HLO: {said}", hint

@@ -85,8 +85,11 @@ def _of_tensorflow(path: Path) -> list[SavedProgram]:
                     )  # functions are saved under several names
     if not found:
         raise SavedModelError(
-            f"{path.parent} is a SavedModel of {len(operations)} kinds of TensorFlow operations and holds no StableHLO (no {_CALL})",
-            "write it: tf.function(f, jit_compile=True).experimental_get_compiler_ir(*args)(stage='stablehlo'), and load that text",
+            f"{path.parent} is a SavedModel of {len(operations)} kinds of TensorFlow operations "
+            f"and holds no StableHLO (no {_CALL})",
+            "write it: tf.function(f, "
+            "jit_compile=True).experimental_get_compiler_ir(*args)(stage='stablehlo'), and load "
+            "that text",
         )
     return list(found.values())
 

@@ -252,7 +252,8 @@ def read_convolution_numbers(reader: Reader) -> ConvolutionDimensionNumbers:
         spatial = sorted(label for label in labels if label.isdecimal())
         if sorted(labels) != sorted([*letters, *map(str, range(len(spatial)))]):
             reader.fail(
-                f"the labels {', '.join(labels)} must be {letters[0]}, {letters[1]} and spatial numbers from 0, each once",
+                f"the labels {', '.join(labels)} must be {letters[0]}, {letters[1]} and spatial "
+                "numbers from 0, each once",
                 "write for example [b, 0, 1, f]",
                 at,
             )

@@ -74,7 +74,8 @@ def decode_dense(reader: Reader, shape: Shape, written: Written) -> Literal:
     splat = array.size == 1 and not text.startswith("[")
     if array.size != shape.element_count and not splat:
         reader.fail(
-            f"the literal has {array.size} elements, {shape.text_without_layout} has {shape.element_count}",
+            f"the literal has {array.size} elements, {shape.text_without_layout} has "
+            f"{shape.element_count}",
             "give every element, or one without brackets for all of them",
             at,
             max(written.end - at, 1),
@@ -158,7 +159,8 @@ def decode_bytes(reader: Reader, shape: Shape, raw: bytes, at: int) -> Literal:
     array = _from_bytes(reader, shape, raw, at)
     if array.size != shape.element_count:
         reader.fail(
-            f"the resource has {array.size} elements, {shape.text_without_layout} has {shape.element_count}",
+            f"the resource has {array.size} elements, {shape.text_without_layout} has "
+            f"{shape.element_count}",
             "was the file cut?",
             at,
         )

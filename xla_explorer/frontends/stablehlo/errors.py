@@ -34,7 +34,10 @@ class StablehloError(XlaExplorerError, SyntaxError):
         return type(self), (self.message, self.span, self.hint)
 
 
-NEEDS_JAX = '; with the extra jax (pip install "xla-explorer[jax]") jaxlib reads the other dialects that it supports'
+NEEDS_JAX = (
+    '; with the extra jax (pip install "xla-explorer[jax]") jaxlib reads the other dialects that '
+    "it supports"
+)
 """The end of a hint that another reader may help."""
 
 
@@ -42,7 +45,10 @@ def scalar_constant(written: str) -> tuple[str, str]:
     """Return message and hint for a scalar constant of another dialect, such as `0 : index`."""
     return (
         f"the constant {written} is a scalar, and StableHLO computes with tensors alone",
-        f"lower the dialects arith and tensor to StableHLO, or export with static shapes{NEEDS_JAX}",
+        (
+            "lower the dialects arith and tensor to StableHLO, or export with static "
+            f"shapes{NEEDS_JAX}"
+        ),
     )
 
 

@@ -343,7 +343,8 @@ class Parser:
         region = operation.regions[0]
         if region.operations and len(region.arguments) != len(kind.inputs):
             self.reader.fail(
-                f"the body of @{name} takes {len(region.arguments)} arguments, its type gives {len(kind.inputs)}",
+                f"the body of @{name} takes {len(region.arguments)} arguments, its type gives "
+                f"{len(kind.inputs)}",
                 "correct function_type, or the arguments of the block",
                 operation.at,
             )

@@ -125,8 +125,10 @@ def _pieces(parser: Parser, operation: Operation, fields: dict[str, str]) -> Non
             operation.words.append(Keyword(word.group()))
         else:
             reader.fail(
-                f"expected operands, attributes or ': type' of {operation.name}, found {reader.found()}",
-                f'compare with how MLIR prints {operation.name}, or write the generic form "{operation.name}"(...)',
+                f"expected operands, attributes or ': type' of {operation.name}, found "
+                f"{reader.found()}",
+                f"compare with how MLIR prints {operation.name}, or write the generic form "
+                f'"{operation.name}"(...)',
             )
 
 

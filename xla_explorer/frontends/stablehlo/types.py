@@ -75,7 +75,8 @@ def element_type(reader: Reader) -> PrimitiveType:
         reader.refuse(
             "quantized-type",
             f"{text} is a quantised type, and HLO has none",
-            "dequantise before export (stablehlo-legalize-quant-to-math), or give the integer tensor and its scale",
+            "dequantise before export (stablehlo-legalize-quant-to-math), or give the integer "
+            "tensor and its scale",
             start,
             len(text),
         )
@@ -99,7 +100,8 @@ def element_type(reader: Reader) -> PrimitiveType:
         reader.refuse(
             "element-type",
             f"{name or reader.found()} is not an element type of HLO",
-            f"HLO has i1, i2 to i64, ui2 to ui64, f16, bf16, f32, f64, complex and {', '.join(sorted(_FLOAT_NAMES)[:3])} ...",
+            "HLO has i1, i2 to i64, ui2 to ui64, f16, bf16, f32, f64, complex and "
+            f"{', '.join(sorted(_FLOAT_NAMES)[:3])} ...",
             start,
             max(len(name), 1),
         )

@@ -60,7 +60,10 @@ class Tuned(NamedTuple):
         """The choice for people."""
         figures = ", ".join([f"{name} {value}" for name, value in self.choice]) or "nothing else"
         time = f", {self.us:.4g} us" if self.us is not None else ""
-        return f"{self.kind}: {figures}{time}{f', {self.scratch_bytes} bytes of scratch' if self.scratch_bytes else ''}"
+        return (
+            f"{self.kind}: "
+            f"{figures}{time}{f', {self.scratch_bytes} bytes of scratch' if self.scratch_bytes else ''}"
+        )
 
     def shapes(self) -> list[tuple[str, str]]:
         """Return (shape without layout, opcode) of each instruction in the key, sorted.
@@ -95,7 +98,8 @@ def _of_text(text: str) -> Iterator[Tuned]:
     fields = text_proto(text)
     if not fields.keys() <= {"version", "results", "dots", "convs"}:
         raise AutotuningError(
-            f"unknown fields {', '.join(sorted(fields.keys() - {'version', 'results', 'dots', 'convs'})[:3])}"
+            "unknown fields "
+            f"{', '.join(sorted(fields.keys() - {'version', 'results', 'dots', 'convs'})[:3])}"
         )
     for entry in [one for name in ("results", "dots", "convs") for one in fields.get(name, ())]:
         entry = _inside(entry)

@@ -78,7 +78,10 @@ class DumpedModule:
         return len(self.passes) + (self.before is not None) + (self.after is not None)
 
     def __repr__(self) -> str:
-        return f"<DumpedModule {self.number} {self.name}: {self.hlo_files} HLO files, {len(self.llvm)} LLVM files>"
+        return (
+            f"<DumpedModule {self.number} {self.name}: {self.hlo_files} HLO files, "
+            f"{len(self.llvm)} LLVM files>"
+        )
 
 
 class DumpFolder:
@@ -105,7 +108,8 @@ class DumpFolder:
         if not self.modules:
             raise DumpError(
                 f"{self.path} holds no XLA dump (no files named module_NNNN.NAME...)",
-                "dump with XLA_FLAGS='--xla_dump_to=FOLDER --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.*'",
+                "dump with XLA_FLAGS='--xla_dump_to=FOLDER --xla_dump_hlo_as_text "
+                "--xla_dump_hlo_pass_re=.*'",
             )
         for module in self.modules.values():
             module.passes.sort()

@@ -42,7 +42,10 @@ class FusionVerdict(NamedTuple):
         readers = (
             f"its {len(self.readers)} readers" if len(self.readers) != 1 else f"%{self.readers[0]}"
         )
-        return f"by XLA's estimate %{self.producer} and {readers} take {self.us_fused:.3g} us fused, {self.us_unfused:.3g} us apart"
+        return (
+            f"by XLA's estimate %{self.producer} and {readers} take {self.us_fused:.3g} us "
+            f"fused, {self.us_unfused:.3g} us apart"
+        )
 
 
 def fusion_verdicts(text: str) -> dict[str, FusionVerdict]:

@@ -75,7 +75,8 @@ class _Operands:
             self.batch = batch
         if batch != self.batch:
             raise ShapeError(
-                f"operand {number} must have the batch {list(self.batch)}, it is {shape.text_without_layout}"
+                f"operand {number} must have the batch {list(self.batch)}, it is "
+                f"{shape.text_without_layout}"
             )
         return shape.dimensions[shape.rank - rank :]
 
@@ -84,7 +85,8 @@ class _Operands:
         rows, columns = self.sizes(number, 2)
         if rows != columns:
             raise ShapeError(
-                f"operand {number} must hold square matrices, it is {self.shapes[number].text_without_layout}"
+                f"operand {number} must hold square matrices, it is "
+                f"{self.shapes[number].text_without_layout}"
             )
         return rows
 

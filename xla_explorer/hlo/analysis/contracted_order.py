@@ -92,7 +92,8 @@ class ContractedOrder:
                         stack.append(there)
             if len(found) > _SEARCH_LIMIT:
                 message = (
-                    f"more than {_SEARCH_LIMIT} groups depend on the first of %{a.name} and %{b.name}: "
+                    f"more than {_SEARCH_LIMIT} groups depend on the first of %{a.name} and "
+                    f"%{b.name}: "
                     "the search for a cycle was stopped"
                 )
                 return refuse("would-create-cycle", message, searched=len(found))

@@ -13,8 +13,10 @@ from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.module import HloModule
 
 REMEDY = (
-    "have XLA write them: --xla_dump_large_constants, or print_large_constants in its print options; print MLIR with "
-    'large_elements_limit=None; from TensorFlow take experimental_get_compiler_ir(...)(stage="stablehlo"), or the proto of '
+    "have XLA write them: --xla_dump_large_constants, or print_large_constants in its print "
+    "options; print MLIR with "
+    "large_elements_limit=None; from TensorFlow take "
+    'experimental_get_compiler_ir(...)(stage="stablehlo"), or the proto of '
     'stage="hlo_serialized"'
 )
 
@@ -36,7 +38,8 @@ def elided_reason(constant: HloInstruction) -> Reason:
     """Return the reason that describes one elided constant."""
     return refuse(
         "elided-constant",
-        f"%{constant.name} ({constant.shape.text_without_layout}) has no values in the text ({{...}}); "
+        f"%{constant.name} ({constant.shape.text_without_layout}) has no values in the text "
+        f"({{...}}); "
         "consecutive numbers replace them",
         instruction=constant.name,
         bytes=constant.shape.byte_size,
@@ -49,7 +52,8 @@ def warn_of_elided_constants(module: HloModule) -> list[HloInstruction]:
     if found:
         count = f"{len(found)} constants" if len(found) > 1 else "1 constant"
         warn(
-            f"{module.name}: the text leaves out the values of {count} ({{...}}, first %{found[0].name}); "
+            f"{module.name}: the text leaves out the values of {count} ({{...}}, first "
+            f"%{found[0].name}); "
             f"consecutive numbers replace them; {REMEDY}",
             ElidedConstantsWarning,
         )

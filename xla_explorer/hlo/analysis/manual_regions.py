@@ -80,7 +80,8 @@ def border(i: HloInstruction) -> Border | None:
     shapes = [leaf for _, leaf in i.shape.leaves()]
     if not i.operands or len(i.operands) != len(shapes):
         raise ValueError(
-            f"it has {len(i.operands)} operands and {len(shapes)} results, each operand must have a result"
+            f"it has {len(i.operands)} operands and {len(shapes)} results, each operand must "
+            "have a result"
         )
     pairs = [
         (o.shape, s) if into else (s, o.shape) for o, s in zip(i.operands, shapes, strict=True)

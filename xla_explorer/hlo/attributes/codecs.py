@@ -171,7 +171,8 @@ def _read_sharding(text: str) -> str:
     for place in re.finditer(r"\bdevices=", text):
         if _DEVICES.match(text, place.start()) is None:
             raise ValueError(
-                f"expects devices=[2,1]0,1 or devices=[2,1]<=[2] but sees {text[place.start() : place.start() + 60]}"
+                "expects devices=[2,1]0,1 or devices=[2,1]<=[2] but sees "
+                f"{text[place.start() : place.start() + 60]}"
             )
     return text
 
@@ -223,7 +224,8 @@ def _text(name: str, summary: str, default: Any = None) -> AttributeCodec:
 _ROWS = (
     _integers(
         "dimensions",
-        "dimensions that the operation works along, or the mapping of a broadcast, or a permutation",
+        "dimensions that the operation works along, or the mapping of a broadcast, or a "
+        "permutation",
         (),
     ),
     AttributeCodec(

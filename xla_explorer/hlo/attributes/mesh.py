@@ -88,7 +88,8 @@ class Mesh:
             ids = () if axes else ids
         if axes and ids and len(ids) != math.prod([size for _, size in axes]):
             raise ValueError(
-                f"the mesh has {math.prod([size for _, size in axes])} places, but {len(ids)} devices"
+                f"the mesh has {math.prod([size for _, size in axes])} places, but {len(ids)} "
+                "devices"
             )
         return cls(axes, ids)
 

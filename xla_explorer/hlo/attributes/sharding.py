@@ -79,7 +79,8 @@ class Sharding:
             kind = next((k for k in _KINDS if re.match(r"\{\s*" + k, text)), None)
             if kind is None:
                 raise ValueError(
-                    f"expects a sharding such as {{replicated}} or {{devices=[2,1]<=[2]}} but sees {text}"
+                    f"expects a sharding such as {{replicated}} or {{devices=[2,1]<=[2]}} but "
+                    f"sees {text}"
                 )
             device = re.search(r"device=(\d+)", text)
             return cls(
@@ -93,7 +94,8 @@ class Sharding:
         )
         if devices.size != math.prod(tiles):
             raise ValueError(
-                f"devices=[{','.join(map(str, tiles))}] has {math.prod(tiles)} places for {devices.size} devices"
+                f"devices=[{','.join(map(str, tiles))}] has {math.prod(tiles)} places for "
+                f"{devices.size} devices"
             )
         last = _LAST.search(text)
         subgroups = tuple([part.strip() for part in last.group(1).split(",")]) if last else ()

@@ -38,7 +38,8 @@ def one_axis(name: str, shape: Shape, given: Any) -> int:
     axis = integer(name, given, "axis")
     if not -shape.rank <= axis < shape.rank:
         raise HloBuilderError(
-            f"{name}: axis {axis} is out of range for {shape.text_without_layout} with {shape.rank} dimensions",
+            f"{name}: axis {axis} is out of range for {shape.text_without_layout} with "
+            f"{shape.rank} dimensions",
             f"choose from {-shape.rank} to {shape.rank - 1}"
             if shape.rank
             else "a scalar has no axes",
@@ -54,7 +55,8 @@ def axis_numbers(name: str, shape: Shape, given: Any) -> list[int]:
     for number, axis in enumerate(axes):
         if axis in axes[:number]:
             raise HloBuilderError(
-                f"{name}: axis {axis} of {shape.text_without_layout} is given twice in {list(given)}",
+                f"{name}: axis {axis} of {shape.text_without_layout} is given twice in "
+                f"{list(given)}",
                 "name each axis once",
             )
     return axes
@@ -67,7 +69,8 @@ def axis_order(name: str, shape: Shape, given: Any) -> list[int]:
     order = axis_numbers(name, shape, given)
     if len(order) != shape.rank:
         raise HloBuilderError(
-            f"{name}: {len(order)} axes {order} for the {shape.rank} dimensions of {shape.text_without_layout}",
+            f"{name}: {len(order)} axes {order} for the {shape.rank} dimensions of "
+            f"{shape.text_without_layout}",
             "name every axis once",
         )
     return order

@@ -43,7 +43,8 @@ def element_type_for(value: Any, other: PrimitiveType | None) -> PrimitiveType:
     own = primitive_type_of(array.dtype)
     if _rank_of_kind(own) > _rank_of_kind(other):
         raise HloBuilderError(
-            f"{_words(value)} does not fit an operand of type {other}: {own.kind.value} into {other.kind.value}",
+            f"{_words(value)} does not fit an operand of type {other}: {own.kind.value} into "
+            f"{other.kind.value}",
             "convert the other operand first, for instance with .astype(xe.f32)",
         )
     if own.is_integer and other.is_integer and array.size:
@@ -85,9 +86,11 @@ def common_dimensions(name: str, shapes: list[Shape]) -> tuple[int, ...]:
                 result[-back] = size
             elif size not in (1, result[-back]):
                 raise HloBuilderError(
-                    f"{name}: operands differ: {largest.text_without_layout} vs {shape.text_without_layout}: dimension "
+                    f"{name}: operands differ: {largest.text_without_layout} vs "
+                    f"{shape.text_without_layout}: dimension "
                     f"{-back} is {result[-back]} vs {size}",
-                    "sizes must be equal or 1, counted from the last dimension; reshape or broadcast one side",
+                    "sizes must be equal or 1, counted from the last dimension; reshape or "
+                    "broadcast one side",
                 )
         largest = shape if shape.rank >= largest.rank and shape is not shapes[0] else largest
     return tuple(result)
@@ -129,12 +132,14 @@ def matched_operands(
         if is_value(operand) and number != skip_type:
             if not operand.shape.is_array:
                 raise HloBuilderError(
-                    f"{name}: operand {number} must be an array, it is {operand.shape.text_without_layout}"
+                    f"{name}: operand {number} must be an array, it is "
+                    f"{operand.shape.text_without_layout}"
                 )
             if other is not None and operand.shape.element_type is not other:
                 first = next(o for o in operands if is_value(o) and o.shape.element_type is other)
                 raise HloBuilderError(
-                    f"{name}: operands differ in element type: {first.shape.text_without_layout} vs "
+                    f"{name}: operands differ in element type: {first.shape.text_without_layout} "
+                    "vs "
                     f"{operand.shape.text_without_layout}",
                     f"convert one side, for instance with .astype(xe.{other})",
                 )
@@ -146,7 +151,8 @@ def matched_operands(
             continue
         if not is_number(operand):
             raise HloBuilderError(
-                f"{name}: operand {number} is a {type(operand).__name__}, no value of the builder and no number"
+                f"{name}: operand {number} is a {type(operand).__name__}, no value of the "
+                "builder and no number"
             )
         try:
             values.append(

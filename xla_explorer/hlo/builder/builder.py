@@ -408,10 +408,12 @@ class HloBuilder(StructuredControl):
         if value.builder.computation is not self.computation:
             if value.builder.module is not self.module:
                 raise HloBuilderError(
-                    f"{name}: %{value.instruction.name} belongs to the builder of module {value.builder.module.name}"
+                    f"{name}: %{value.instruction.name} belongs to the builder of module "
+                    f"{value.builder.module.name}"
                 )
             raise HloBuilderError(
-                f"{name}: %{value.instruction.name} is in %{value.builder.computation.name}, this computation is "
+                f"{name}: %{value.instruction.name} is in %{value.builder.computation.name}, "
+                "this computation is "
                 f"%{self.computation.name}",
                 _pass_it_on(value.builder.computation, self.computation),
             )
@@ -461,18 +463,26 @@ def _pass_it_on(home: HloComputation, here: HloComputation) -> str:
     """Return the advice on passing a value to another computation: HLO has no closures."""
     if home.is_entry or not here.is_entry:
         return (
-            "a function reads only its parameters: pass the value as one. In a loop put it into the state and return it unchanged, "
-            "b.while_loop(condition, lambda i, y, x: (i + 1, y + x, x), (0, y, x)); pass it to b.cond as an operand"
+            "a function reads only its parameters: pass the value as one. In a loop put it into "
+            "the state and return it unchanged, "
+            "b.while_loop(condition, lambda i, y, x: (i + 1, y + x, x), (0, y, x)); pass it to "
+            "b.cond as an operand"
         )
     return "return the value from the function that made it"
 
 
 # Requirements that an example call does not show.
 _MUST: dict[str, str] = {
-    "while": "body must return the next state, a value of the same shape and type for each of init, and condition a pred scalar",
+    "while": (
+        "body must return the next state, a value of the same shape and type for each of init, "
+        "and condition a pred scalar"
+    ),
     "conditional": "every branch must return values of the same shapes and types",
     "reshape": "the product of the sizes must stay; one size may be -1",
-    "broadcast": "each dimension of the operand must be one of the result, of the same size; x.broadcast_to(...) is numpy's",
+    "broadcast": (
+        "each dimension of the operand must be one of the result, of the same size; "
+        "x.broadcast_to(...) is numpy's"
+    ),
 }
 
 

@@ -16,16 +16,24 @@ EXAMPLES: dict[str, str] = {
     "transpose": "b.transpose(x, dimensions=(1, 0))",
     "reverse": "b.reverse(x, dimensions=0)",
     "gather": f"b.gather(x, rows, offset_dims=1, {_ROWS})",
-    "scatter": "b.scatter(x, rows, picked, update_window_dims=1, inserted_window_dims=0, scatter_dims_to_operand_dims=0, "
+    "scatter": "b.scatter(x, rows, picked, update_window_dims=1, inserted_window_dims=0, "
+    "scatter_dims_to_operand_dims=0, "
     "index_vector_dim=1, to_apply=lambda old, new: old + new)",
     "dot": "b.dot(x, y, lhs_contracting_dims=1, rhs_contracting_dims=0)",
-    "convolution": 'b.convolution(image, kernel, window={"size": (3, 3), "pad": ((1, 1), (1, 1))}, dim_labels="b01f_01io->b01f")',
+    "convolution": (
+        'b.convolution(image, kernel, window={"size": (3, 3), "pad": ((1, 1), (1, 1))}, '
+        'dim_labels="b01f_01io->b01f")'
+    ),
     "fft": 'b.fft(x, fft_type="RFFT", fft_length=6)',
     "cholesky": "b.cholesky(square, lower=True)",
     "triangular-solve": "b.triangular_solve(square, square, left_side=True, lower=True)",
     "reduce": "b.reduce(x, 0, dimensions=1, to_apply=lambda p, q: p + q)",
-    "reduce-window": 'b.reduce_window(x, b.constant(0.0), window={"size": (2, 2), "stride": 2}, to_apply=lambda p, q: p + q)',
-    "select-and-scatter": 'b.select_and_scatter(x, b.slice(x, slice=((0, 2, 1), (0, 3, 1))), b.constant(0.0), window={"size": (2, 2), '
+    "reduce-window": (
+        'b.reduce_window(x, b.constant(0.0), window={"size": (2, 2), "stride": 2}, '
+        "to_apply=lambda p, q: p + q)"
+    ),
+    "select-and-scatter": "b.select_and_scatter(x, b.slice(x, slice=((0, 2, 1), (0, 3, 1))), "
+    'b.constant(0.0), window={"size": (2, 2), '
     '"stride": 2}, select=lambda p, q: p >= q, scatter=lambda p, q: p + q)',
     "map": "b.map(x, x, dimensions=(0, 1), to_apply=lambda p, q: p * q + 1)",
     "sort": "b.sort(x, dimensions=1, to_apply=lambda p, q: p < q, is_stable=True)",
@@ -36,7 +44,10 @@ EXAMPLES: dict[str, str] = {
     "fusion": 'b.fusion(x, kind="kLoop", calls=lambda v: v * 2)',
     "all-reduce": "b.all_reduce(x, to_apply=lambda p, q: p + q, replica_groups=((0, 1),))",
     "all-gather": 'b.all_gather(x, dimensions=0, replica_groups=((0, 1),), shape="f32[8,6]")',
-    "reduce-scatter": 'b.reduce_scatter(x, dimensions=0, replica_groups=((0, 1),), to_apply=lambda p, q: p + q, shape="f32[2,6]")',
+    "reduce-scatter": (
+        "b.reduce_scatter(x, dimensions=0, replica_groups=((0, 1),), to_apply=lambda p, q: p + "
+        'q, shape="f32[2,6]")'
+    ),
     "all-to-all": "b.all_to_all(x, dimensions=0, replica_groups=((0, 1),))",
     "collective-permute": "b.collective_permute(x, source_target_pairs=((0, 1), (1, 0)))",
     "custom-call": 'b.custom_call(x, target="my_target", shape="f32[4,6]")',

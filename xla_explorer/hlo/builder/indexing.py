@@ -47,7 +47,8 @@ def index_value(value: HloValue, index: Any) -> HloValue:
     )
     if more or len(others) > 1:
         raise HloBuilderError(
-            f"an array of indices must be the only index except slices, got {len(others)} for {value.shape.text_without_layout}",
+            f"an array of indices must be the only index except slices, got {len(others)} for "
+            f"{value.shape.text_without_layout}",
             "index in two steps: x[0][:, [1, 2]]; or write b.gather",
         )
     axis = sum(part is not None for part in parts[:place])
@@ -79,7 +80,8 @@ def _rows(given: Any, axis: int, value: HloValue) -> Array:
     if rows.dtype == np.bool_:
         if rows.shape != (size,):
             raise HloBuilderError(
-                f"a mask of {list(rows.shape)} must have the {size} elements of dimension {axis} of {text}"
+                f"a mask of {list(rows.shape)} must have the {size} elements of dimension {axis} "
+                f"of {text}"
             )
         rows = np.flatnonzero(rows)
     if not rows.size:
@@ -122,7 +124,10 @@ def take_attributes(shape: Shape, dimension: int, rank: int) -> dict[str, Any]:
 
 def _no_scalar(value: HloValue, part: HloValue, dimension: int) -> HloBuilderError:
     """Return the error for an index that is a value but no integer scalar."""
-    said = f"x[...] takes integer scalars as indices, got {part.shape.text_without_layout} for dimension {dimension} of {value!r}"
+    said = (
+        f"x[...] takes integer scalars as indices, got {part.shape.text_without_layout} for "
+        f"dimension {dimension} of {value!r}"
+    )
     if part.dtype.is_pred:
         return HloBuilderError(said, "a mask selects by element: b.where(mask, x, other)")
     if not part.dtype.is_integer:
@@ -172,7 +177,8 @@ class _Selection:
         else:
             raise HloBuilderError(
                 f"{part!r} cannot index a value",
-                "use integers, slices, None, ..., one array of integers or scalar values; or b.gather",
+                "use integers, slices, None, ..., one array of integers or scalar values; or "
+                "b.gather",
             )
 
     def _size(self) -> int:

@@ -26,13 +26,15 @@ def matrix_product(a: HloValue, b: HloValue) -> HloValue:
         )
     if left.element_type is not right.element_type:
         raise HloBuilderError(
-            f"dot: operands differ in element type: {left.text_without_layout} vs {right.text_without_layout}",
+            f"dot: operands differ in element type: {left.text_without_layout} vs "
+            f"{right.text_without_layout}",
             f"convert one side, for instance with .astype(xe.{left.element_type})",
         )
     inner, outer = left.dimensions[-1], right.dimensions[-2 if right.rank > 1 else -1]
     if inner != outer:
         raise HloBuilderError(
-            f"dot: {words}: the last dimension of the left side is {inner}, the contracted one of the right is {outer}",
+            f"dot: {words}: the last dimension of the left side is {inner}, the contracted one "
+            f"of the right is {outer}",
             "transpose or reshape one side",
         )
     batch = common_dimensions(

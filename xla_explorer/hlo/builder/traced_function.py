@@ -136,7 +136,8 @@ def hlo(function: Callable[..., Any] | None = None, /, *, name: str | None = Non
         return lambda inner: _trace(inner, name, sys._getframe(1).f_locals)
     if not inspect.isfunction(function) and not inspect.ismethod(function):
         raise HloBuilderError(
-            f"xe.hlo: the argument must be a function, got an object of type {type(function).__name__}",
+            "xe.hlo: the argument must be a function, got an object of type "
+            f"{type(function).__name__}",
             "write @xe.hlo above a function whose parameters have shapes: x: xe.f32[4]",
         )
     return _trace(function, name, sys._getframe(1).f_locals)

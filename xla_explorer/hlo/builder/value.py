@@ -374,7 +374,8 @@ class HloValue(AnyValue, Reductions):
         for d in gone:
             if sizes[d] != 1:
                 raise HloBuilderError(
-                    f"squeeze: dimension {d} of {self.shape.text_without_layout} has {sizes[d]} elements"
+                    f"squeeze: dimension {d} of {self.shape.text_without_layout} has {sizes[d]} "
+                    "elements"
                 )
         return self.reshape([size for d, size in enumerate(sizes) if d not in gone])
 

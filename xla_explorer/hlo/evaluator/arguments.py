@@ -54,7 +54,8 @@ def evaluate(
     """
     if not isinstance(module, HloModule):
         raise TypeError(
-            f"evaluate takes a module, not {type(module).__name__}; xe.parse_hlo(text) and xe.load(path) make one"
+            f"evaluate takes a module, not {type(module).__name__}; xe.parse_hlo(text) and "
+            "xe.load(path) make one"
         )
     values = values_of(module, arrays)
     elsewhere = bounds().elsewhere
@@ -126,7 +127,8 @@ def values_of(module: HloModule, arrays: Sequence[Any]) -> list[Value]:
         if len(given) != leaves:
             wanted = ", ".join([f"{p.name}: {p.shape.text_without_layout}" for p in parameters])
             raise EvaluationError(
-                f"{module.name} takes {len(parameters)} argument{'s' if len(parameters) != 1 else ''} "
+                f"{module.name} takes {len(parameters)} "
+                f"argument{'s' if len(parameters) != 1 else ''} "
                 f"({wanted}), got {len(given)}"
             )
         iterator = iter(given)
@@ -175,7 +177,8 @@ def check_argument(value: Any, shape: Shape, what: str) -> Value:
                 else type(value).__name__
             )
             raise EvaluationError(
-                f"{what} is a tuple of {len(shape.tuple_shapes)} ({shape.text_without_layout}), got {got}"
+                f"{what} is a tuple of {len(shape.tuple_shapes)} ({shape.text_without_layout}), "
+                f"got {got}"
             )
         return tuple(
             [
@@ -197,12 +200,14 @@ def check_argument(value: Any, shape: Shape, what: str) -> Value:
         raise EvaluationError(f"{what} {problem.message}", problem.hint) from None
     if array.dtype != dtype:
         raise EvaluationError(
-            f"{what} is {shape.text_without_layout}, so its dtype must be {dtype}; got {array.dtype}{list(array.shape)}",
+            f"{what} is {shape.text_without_layout}, so its dtype must be {dtype}; got "
+            f"{array.dtype}{list(array.shape)}",
             f"convert the argument: array.astype({dtype})",
         )
     if not has_dimensions_of(array, shape):
         raise EvaluationError(
-            f"{what} is {shape.text_without_layout}, so its dimensions must be {list(shape.dimensions)}; "
+            f"{what} is {shape.text_without_layout}, so its dimensions must be "
+            f"{list(shape.dimensions)}; "
             f"got {list(array.shape)}"
         )
     return array

@@ -247,7 +247,8 @@ def _ragged_dot_by_batch(
     if sizes.shape[:-1] != wanted:
         raise UnsupportedOpcodeError(
             "ragged-dot",
-            f"%{i.name}: group sizes of shape {list(sizes.shape)} where {[*wanted, sizes.shape[-1]]} is required",
+            f"%{i.name}: group sizes of shape {list(sizes.shape)} where "
+            f"{[*wanted, sizes.shape[-1]]} is required",
         )
 
     def over_lhs(bounds: Array) -> Array:

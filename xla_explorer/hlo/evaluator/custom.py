@@ -45,14 +45,17 @@ def custom_call(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
     if function is None and "_python_cpu_callback" in target:
         raise UnsupportedOpcodeError(
             "custom-call",
-            f"%{i.name} calls a Python function ({target.strip(chr(34))}), which is not in the module",
-            "call xe.jit or xe.from_jax on the Python program itself, in the process that has the function",
+            f"%{i.name} calls a Python function ({target.strip(chr(34))}), which is not in the "
+            "module",
+            "call xe.jit or xe.from_jax on the Python program itself, in the process that has "
+            "the function",
         )
     if function is None:
         raise UnsupportedOpcodeError(
             "custom-call",
             f"%{i.name}: the evaluator has no custom call target {target}",
-            f"give it a meaning: @xe.hlo.evaluator.evaluates_custom_call({target}) above a function of (instruction, operands, evaluator)",
+            f"give it a meaning: @xe.hlo.evaluator.evaluates_custom_call({target}) above a "
+            "function of (instruction, operands, evaluator)",
         )
     if (mismatch := signature_mismatch(i)) is not None:
         raise EvaluationError(
@@ -133,8 +136,10 @@ def library_product(i: HloInstruction, operands: Sequence[Value], evaluator: Eva
     if config is None:
         raise UnsupportedOpcodeError(
             "custom-call",
-            f"%{i.name} is a product of cuBLAS with an incomplete configuration: it needs gemm_backend_config with "
-            f"dot_dimension_numbers, a real alpha, and an epilogue that is one of {', '.join(_EPILOGUES)}",
+            f"%{i.name} is a product of cuBLAS with an incomplete configuration: it needs "
+            "gemm_backend_config with "
+            "dot_dimension_numbers, a real alpha, and an epilogue that is one of "
+            f"{', '.join(_EPILOGUES)}",
             "take the module before the pass gemm-rewriter, where it is a dot",
         )
     shape = i.shape.tuple_shapes[0] if i.shape.is_tuple else i.shape
@@ -205,8 +210,10 @@ def library_convolution(
     if config is None:
         raise UnsupportedOpcodeError(
             "custom-call",
-            f"%{i.name} is a convolution of cuDNN with an incomplete configuration: it needs window, dim_labels and "
-            f"cudnn_conv_backend_config with an activation_mode that is one of {', '.join(_ACTIVATIONS)}",
+            f"%{i.name} is a convolution of cuDNN with an incomplete configuration: it needs "
+            "window, dim_labels and "
+            "cudnn_conv_backend_config with an activation_mode that is one of "
+            f"{', '.join(_ACTIVATIONS)}",
             "take the module before the pass conv-rewriter, where it is a convolution",
         )
     shape = i.shape.tuple_shapes[0] if i.shape.is_tuple else i.shape

@@ -43,7 +43,8 @@ _UNFIT = (
 
 def _could_not(instruction: HloInstruction, problem: BaseException) -> EvaluationError:
     return EvaluationError(
-        f"%{instruction.name} ({instruction.opcode.name}, {instruction.shape.text_without_layout}) could not be evaluated: {problem}"
+        f"%{instruction.name} ({instruction.opcode.name}, "
+        f"{instruction.shape.text_without_layout}) could not be evaluated: {problem}"
     )
 
 
@@ -127,7 +128,8 @@ class Evaluator:
                 return self._run(computation, arguments)
         except RecursionError:
             raise EvaluationError(
-                f"the computations that %{computation.name} calls call each other too deeply to be evaluated",
+                f"the computations that %{computation.name} calls call each other too deeply to "
+                "be evaluated",
                 "the pass call-inliner takes calls away; loops in loops have no other form",
             ) from None
         finally:
@@ -190,7 +192,8 @@ class Evaluator:
         if dynamic and value.dtype == shape.element_type.dtype and value.ndim == shape.rank:
             return value
         raise EvaluationError(
-            f"%{instruction.name} ({instruction.opcode.name}) states the shape {shape.text_without_layout}, "
+            f"%{instruction.name} ({instruction.opcode.name}) states the shape "
+            f"{shape.text_without_layout}, "
             f"but its operands give {value.dtype}{list(value.shape)}",
             "verify the module: the stated shape does not follow from the operands",
         )

@@ -217,7 +217,8 @@ def check_size(instruction: HloInstruction, max_elements: int) -> None:
     for _, leaf in _leaves(instruction.shape):
         if leaf.element_count > max_elements:
             raise EvaluationError(
-                f"%{instruction.name} = {leaf.text_without_layout} has {leaf.element_count:,} elements, more than the "
+                f"%{instruction.name} = {leaf.text_without_layout} has {leaf.element_count:,} "
+                "elements, more than the "
                 f"evaluator's limit of {max_elements:,}",
                 "raise max_elements, or evaluate a smaller program",
             )

@@ -20,7 +20,8 @@ ROWS: tuple[OpcodeSpec, ...] = (
         family=_F,
         arity=2,
         attributes=(*_DOT, "operand_precision", "algorithm"),
-        summary="Sums products over the contracting dimensions, for each batch index and each pair of free indices.",
+        summary="Sums products over the contracting dimensions, for each batch index and each pair "
+        "of free indices.",
         source="StableHLO dot_general; shape_inference.cc InferDotOpShape",
         shape_rule=rules.dot,
         traits=_EXPENSIVE,

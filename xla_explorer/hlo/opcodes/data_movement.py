@@ -193,7 +193,8 @@ ROWS: tuple[OpcodeSpec, ...] = (
             "index_vector_dim",
             "slice_sizes",
         ),
-        summary="Slices of the operand at start indices taken from the second operand, clamped into range.",
+        summary="Slices of the operand at start indices taken from the second operand, clamped into "
+        "range.",
         source="StableHLO gather",
         shape_rule=rules.gather,
         traits=frozenset({Trait.EXPENSIVE}),
@@ -219,7 +220,8 @@ ROWS: tuple[OpcodeSpec, ...] = (
             "index_vector_dim",
         ),
         called=("to_apply",),
-        summary="The operands with windows at given indices combined with updates; windows out of range are skipped.",
+        summary="The operands with windows at given indices combined with updates; windows out of "
+        "range are skipped.",
         source="StableHLO scatter",
         shape_rule=rules.scatter,
         traits=frozenset({Trait.EXPENSIVE, Trait.IN_PLACE, Trait.VARIADIC_RESULT}),

@@ -17,7 +17,8 @@ ROWS: tuple[OpcodeSpec, ...] = (
         arity=None,
         attributes=("distribution",),
         required=("distribution",),
-        summary="Random numbers from the device's own state, uniform in [a, b) or normal with mean a and deviation b.",
+        summary="Random numbers from the device's own state, uniform in [a, b) or normal with mean a "
+        "and deviation b.",
         source="StableHLO rng",
         traits=frozenset({Trait.SIDE_EFFECT, Trait.NON_DETERMINISTIC, Trait.EXPENSIVE}),
         constraints=(stated_shapes.rng_bounds,),

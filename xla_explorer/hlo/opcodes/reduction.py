@@ -23,7 +23,8 @@ ROWS: tuple[OpcodeSpec, ...] = (
         attributes=("dimensions",),
         required=("dimensions",),
         called=("to_apply",),
-        summary="Combines all elements along the listed dimensions; operands are inputs, then their initial values.",
+        summary="Combines all elements along the listed dimensions; operands are inputs, then their "
+        "initial values.",
         source="StableHLO reduce; shape_inference.cc InferReduceShape",
         shape_rule=rules.reduce,
         traits=_VARIADIC,

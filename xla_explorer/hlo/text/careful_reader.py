@@ -368,7 +368,8 @@ class CarefulReader:
             operand = self._element(operand, int(index), at, names, computation)
         if declared is not None and not same_dimensions(declared, operand.shape):
             raise TextError(
-                f"The declared operand shape {declared} is not compatible with the shape of the operand instruction {operand.shape}.",
+                f"The declared operand shape {declared} is not compatible with the shape of the "
+                f"operand instruction {operand.shape}.",
                 shape_at,
                 "correct the shape, or leave operand shapes out",
                 max(at - shape_at, 1),
@@ -385,7 +386,10 @@ class CarefulReader:
     ) -> HloInstruction:
         """Return the get-tuple-element that `%operand#index` names; create it at its first use."""
         if not operand.shape.is_tuple or index >= len(operand.shape.tuple_shapes):
-            message = f"{operand.name}#{index} names an element that {operand.shape.text_without_layout} does not have"
+            message = (
+                f"{operand.name}#{index} names an element that "
+                f"{operand.shape.text_without_layout} does not have"
+            )
             raise TextError(
                 message,
                 at,

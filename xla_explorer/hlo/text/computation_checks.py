@@ -58,7 +58,8 @@ def check_parameters(text: str, parameters: list[HloInstruction]) -> None:
             raise TextError(
                 f"Duplicate parameter number {p.payload}",
                 _place(text, p, rf"{re.escape(p.name)}\s*=[^\n]*?parameter\(\s*(\d)"),
-                f"{seen[p.payload].name} in line {seen[p.payload].line} has this number; parameters count 0, 1, 2 ...",
+                f"{seen[p.payload].name} in line {seen[p.payload].line} has this number; "
+                "parameters count 0, 1, 2 ...",
             )
         seen[p.payload] = p
     for number, p in sorted(seen.items()):
@@ -67,7 +68,8 @@ def check_parameters(text: str, parameters: list[HloInstruction]) -> None:
             raise TextError(
                 f"parameter {missing} is missing",
                 _place(text, p, rf"{re.escape(p.name)}\s*=[^\n]*?parameter\(\s*(\d)"),
-                f"parameters count 0, 1, 2 ...: there is parameter {number} but no parameter {missing}",
+                f"parameters count 0, 1, 2 ...: there is parameter {number} but no parameter "
+                f"{missing}",
             )
 
 

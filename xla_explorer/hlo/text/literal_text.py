@@ -111,7 +111,8 @@ def _misshapen(shape: Shape, text: str, base: int) -> TextError:
                 return TextError("unexpected '}'", at, hint)
             if counts[-1] != dimensions[len(counts) - 1]:
                 return TextError(
-                    f"expects {dimensions[len(counts) - 1]} elements in the {counts[:-1]}th element, but sees {counts[-1]}",
+                    f"expects {dimensions[len(counts) - 1]} elements in the {counts[:-1]}th "
+                    f"element, but sees {counts[-1]}",
                     at,
                     hint,
                 )
@@ -143,7 +144,8 @@ def _read_complex(shape: Shape, text: str, base: int) -> Array:
     pairs = _COMPLEX.findall(text)
     if len(pairs) != len(parts) or any(part.strip() != "0" for part in parts):
         raise TextError(
-            f"expects pairs (real, imaginary) for primitive type: {shape.element_type.name.upper()}",
+            "expects pairs (real, imaginary) for primitive type: "
+            f"{shape.element_type.name.upper()}",
             base,
             "write a complex number as (1, -2)",
             min(len(text), 60),

@@ -144,7 +144,10 @@ def parse_buffer_donor(text: str) -> tuple[tuple[int, tuple[int, ...]], ...]:
 def input_output_alias_text(aliases: Iterable[InputOutputAlias]) -> str:
     """Encode aliases as `{ {0}: (1, {}, may-alias), ... }`."""
     entries = [
-        f"{_index_text(a.output_index)}: ({a.parameter_number}, {_index_text(a.parameter_index)}, {a.kind})"
+        (
+            f"{_index_text(a.output_index)}: ({a.parameter_number}, "
+            f"{_index_text(a.parameter_index)}, {a.kind})"
+        )
         for a in aliases
     ]
     return f"{{ {', '.join(entries)} }}"

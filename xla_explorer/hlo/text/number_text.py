@@ -54,7 +54,8 @@ def _out_of_range(
     element_type: PrimitiveType, value: str, at: int, low: str, high: str
 ) -> TextError:
     return TextError(
-        f"value {value} is out of range for literal's primitive type {element_type.name.upper()} namely [{low}, {high}].",
+        f"value {value} is out of range for literal's primitive type {element_type.name.upper()} "
+        f"namely [{low}, {high}].",
         at,
         f"use a value in the range, or an element type that holds {value}",
         len(value),

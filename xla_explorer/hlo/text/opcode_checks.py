@@ -113,7 +113,10 @@ def _custom_call(given: InstructionParts) -> tuple[str, str] | None:
     for wanted, operand in zip(parts, given.operands, strict=True):
         if not same_dimensions(wanted, operand.shape):
             return (
-                f"Operand layout constraint shape {wanted} is not compatible with operand shape {operand.shape}",
+                (
+                    f"Operand layout constraint shape {wanted} is not compatible with operand "
+                    f"shape {operand.shape}"
+                ),
                 "a constraint repeats the shape of its operand, with the required layout",
             )
     return None
@@ -133,7 +136,10 @@ def _async_step(spec: OpcodeSpec, given: InstructionParts) -> tuple[str, str] | 
     own = given.attributes.get("async_execution_thread")
     if own is not None and own != (thread or '"main"'):
         return (
-            f"async_execution_thread is {own}, but {thread or 'main'} at the start of the operation",
+            (
+                f"async_execution_thread is {own}, but {thread or 'main'} at the start of the "
+                "operation"
+            ),
             "use one thread for all steps",
         )
     return None

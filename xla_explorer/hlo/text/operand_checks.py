@@ -64,7 +64,10 @@ def _same_count(given: InstructionParts) -> str | None:
         or math.prod(before.dimensions) == math.prod(after.dimensions)
     ):
         return None
-    return f"{after.text_without_layout} and its operand {before.text_without_layout} differ in their number of elements"
+    return (
+        f"{after.text_without_layout} and its operand {before.text_without_layout} differ in "
+        "their number of elements"
+    )
 
 
 def _size_for_each_dimension(given: InstructionParts) -> str | None:
@@ -102,7 +105,10 @@ def _scan_operands(given: InstructionParts) -> str | None:
     count, carries = len(given.operands), given.attributes.value("num_carries")
     parameters = len(given.called[0].parameters())
     if count != parameters:
-        return f"expects {count} operands to match the number of parameters of to_apply, but to_apply has {parameters} parameters"
+        return (
+            f"expects {count} operands to match the number of parameters of to_apply, but "
+            f"to_apply has {parameters} parameters"
+        )
     return (
         None
         if 0 <= carries <= count
@@ -175,7 +181,10 @@ def _four_to_slice(given: InstructionParts) -> str | None:
 def _branch_operands(given: InstructionParts) -> str | None:
     if given.called and len(given.operands) == len(given.called) + 1:
         return None
-    return f"expects an operand for each of {len(given.called)} branches and the selector, but has {len(given.operands)}"
+    return (
+        f"expects an operand for each of {len(given.called)} branches and the selector, but has "
+        f"{len(given.operands)}"
+    )
 
 
 CHECKS: dict[str, tuple[Check, ...]] = {
@@ -222,5 +231,8 @@ def objection(opcode_name: str, given: InstructionParts) -> str | None:
             len([word for word in replicated.strip("{}").split(",") if word]),
         )
         if leaves != said:
-            return f"parameter has {leaves} leaf buffers, but parameter_replication has {said} elements"
+            return (
+                f"parameter has {leaves} leaf buffers, but parameter_replication has {said} "
+                "elements"
+            )
     return None

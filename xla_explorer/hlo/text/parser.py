@@ -85,11 +85,13 @@ class _Parser:
         )
         if header.result is not None and not same_dimensions(header.result, computation.root.shape):
             raise TextError(
-                f"Shape of computation {header.name}, {header.result}, is not compatible with that of its root "
+                f"Shape of computation {header.name}, {header.result}, is not compatible with "
+                "that of its root "
                 "instruction "
                 f"{computation.root.name}, {computation.root.shape}",
                 header.result_at,
-                f"write -> {computation.root.shape.text_without_layout}, or correct the root in line {computation.root.line}",
+                f"write -> {computation.root.shape.text_without_layout}, or correct the root in "
+                f"line {computation.root.line}",
                 len(header.result.text_without_layout),
             )
         self.module.computations[header.name] = computation

@@ -254,7 +254,8 @@ def _layout(tokens: Tokens, rank: int) -> Layout:
         )
     if sorted(numbers) != list(range(rank)):
         raise TextError(
-            f"the layout {{{','.join(map(str, numbers))}}} must be a permutation of the dimensions 0 to {rank - 1}",
+            f"the layout {{{','.join(map(str, numbers))}}} must be a permutation of the "
+            f"dimensions 0 to {rank - 1}",
             start,
             "list each dimension once, the fastest varying first",
             length,

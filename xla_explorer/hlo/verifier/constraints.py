@@ -120,7 +120,8 @@ def stated_shape(i: HloInstruction) -> Reason | None:
         return None
     return refuse(
         "result-shape",
-        f"the result is stated as {found.text_without_layout}, the operands give {wanted.text_without_layout}",
+        f"the result is stated as {found.text_without_layout}, the operands give "
+        f"{wanted.text_without_layout}",
         stated=found.text,
         inferred=wanted.text,
     )
@@ -164,7 +165,8 @@ def layouts_are_permutations(i: HloInstruction) -> Reason | None:
             place = f" at {{{','.join(map(str, index))}}}" if index else ""
             return refuse(
                 "layout-not-a-permutation",
-                f"layout {leaf.layout!r} of {leaf.text_without_layout}{place} must be a permutation of "
+                f"layout {leaf.layout!r} of {leaf.text_without_layout}{place} must be a "
+                "permutation of "
                 f"its {leaf.rank} dimensions",
             )
     return None

@@ -64,7 +64,10 @@ def _layout_findings(
     if len(stated) != len(parameters):
         yield (
             "entry-layout",
-            f"entry_computation_layout gives {len(stated)} parameters, the entry has {len(parameters)}",
+            (
+                f"entry_computation_layout gives {len(stated)} parameters, the entry has "
+                f"{len(parameters)}"
+            ),
             None,
         )
     else:
@@ -103,7 +106,10 @@ def _alias_findings(
         if output.byte_size != source.byte_size:
             yield (
                 "alias",
-                f"{words} differ in size: {output.text_without_layout} vs {source.text_without_layout}",
+                (
+                    f"{words} differ in size: {output.text_without_layout} vs "
+                    f"{source.text_without_layout}"
+                ),
                 None,
             )
         if (

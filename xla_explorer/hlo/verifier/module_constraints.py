@@ -30,8 +30,13 @@ MODULE_CONSTRAINTS: dict[str, str] = {
     "schedule-incomplete": "A schedule has all instructions.",
     "schedule-order": "In a schedule, operands and control predecessors precede their users.",
     "pair": "What waits reads what it waits for; a start has one user, its done (or update).",
-    "thread": "A called computation runs on the thread of its caller, unless it is started asynchronously.",
-    "channel": "No two kinds of operation share a channel, unless the program runs on several partitions.",
+    "thread": (
+        "A called computation runs on the thread of its caller, unless it is started "
+        "asynchronously."
+    ),
+    "channel": (
+        "No two kinds of operation share a channel, unless the program runs on several partitions."
+    ),
     "global-ids-without-groups": "Groups of global device ids are listed.",
     "global-ids-without-channel": "Global device ids come with a channel.",
     "sharding": "A sharding names no negative device and tiles as many dimensions as the value has.",
@@ -39,7 +44,10 @@ MODULE_CONSTRAINTS: dict[str, str] = {
     "call-operands": "A custom call of a known target takes the operands of the target.",
     "call-results": "A custom call of a known target returns what the target computes of its operands.",
     # the header
-    "entry-layout": "The shapes in entry_computation_layout are those of the entry (with layouts, where these count).",
+    "entry-layout": (
+        "The shapes in entry_computation_layout are those of the entry (with layouts, where "
+        "these count)."
+    ),
     "alias": "An alias names an output and a parameter of one size, each once.",
     "donor": "A donated parameter exists and is not aliased at once.",
     # buffers

@@ -46,7 +46,8 @@ def mixed_precision(i: HloInstruction) -> Reason | None:
             if x is not y and x is not None and y is not None and x.is_float and y.is_float:
                 return refuse(
                     "mixed-precision",
-                    f"%{i.called[0].name} is applied to {operand.shape.text_without_layout}, but its %{parameter.name} is "
+                    f"%{i.called[0].name} is applied to {operand.shape.text_without_layout}, but "
+                    f"its %{parameter.name} is "
                     f"{parameter.shape.text_without_layout}, and mixed precision is not allowed",
                 )
     count = len(operands)
@@ -75,7 +76,8 @@ def mixed_precision(i: HloInstruction) -> Reason | None:
         if x is not y and x is not None and y is not None and x.is_float and y.is_float:
             return refuse(
                 "mixed-precision",
-                f"operands differ in element type, and mixed precision is not allowed: {a.text_without_layout} vs {b.text_without_layout}",
+                "operands differ in element type, and mixed precision is not allowed: "
+                f"{a.text_without_layout} vs {b.text_without_layout}",
             )
     return None
 

@@ -142,7 +142,10 @@ def pair_finding(i: HloInstruction) -> Finding | None:
             operand = i.operands[0]
             return (
                 "pair",
-                f"waits for {' or '.join(wanted)}, its operand %{operand.name} is {operand.opcode.name}",
+                (
+                    f"waits for {' or '.join(wanted)}, its operand %{operand.name} is "
+                    f"{operand.opcode.name}"
+                ),
                 i,
             )
         if name != "async-update":

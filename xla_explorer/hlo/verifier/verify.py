@@ -34,7 +34,8 @@ from xla_explorer.hlo.verifier.violation import HloVerifyError, Violation
 from xla_explorer.hlo.verifier.whole_module import whole_module_findings
 
 _MIXED_HINT = (
-    "float precisions are mixed, as in a TPU's optimised HLO: xe.load, xe.compile and xe.explore take mixed_precision=True, %%hlo "
+    "float precisions are mixed, as in a TPU's optimised HLO: xe.load, xe.compile and xe.explore "
+    "take mixed_precision=True, %%hlo "
     "--mixed-precision, xe.verify VerifierOptions(allow_mixed_precision=True)"
 )
 # Attributes are interned, so their id is a key as long as the verdict keeps them alive.
@@ -64,7 +65,8 @@ def violations(module: HloModule, options: VerifierOptions = DEFAULT_OPTIONS) ->
     """
     if not isinstance(module, HloModule):
         raise TypeError(
-            f"verify takes a module, not {type(module).__name__}; xe.parse_hlo(text) and xe.load(path) make one"
+            f"verify takes a module, not {type(module).__name__}; xe.parse_hlo(text) and "
+            "xe.load(path) make one"
         )
     found = [
         *_located(module_findings(module)),
@@ -167,7 +169,10 @@ def _computation_findings(
         if i.opcode.asynchronous and (finding := pair_finding(i)) is not None:
             found.append(finding)
         if i.parent is not computation or i.id != number:
-            message = f"is listed in %{computation.name} under id {number} but has another computation or id"
+            message = (
+                f"is listed in %{computation.name} under id {number} but has another computation "
+                "or id"
+            )
             found.append(("parent-stale", message, i))
     parameters = [i for i in computation.instructions.values() if i.opcode is PARAMETER]
     found += parameter_findings(computation, parameters)

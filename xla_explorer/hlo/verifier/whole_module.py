@@ -59,7 +59,10 @@ def thread_findings(i: HloInstruction) -> Iterator[Finding]:
         if (callee.execution_thread or _MAIN) != own:
             yield (
                 "thread",
-                f"runs on thread {own}, %{callee.name}, which it calls, on {callee.execution_thread or _MAIN}",
+                (
+                    f"runs on thread {own}, %{callee.name}, which it calls, on "
+                    f"{callee.execution_thread or _MAIN}"
+                ),
                 i,
             )
 
@@ -73,7 +76,10 @@ def attribute_findings(i: HloInstruction, channels: dict[int, HloInstruction]) -
         if first is not i and first.opcode is not i.opcode and not _may_share(first, i):
             yield (
                 "channel",
-                f"channel_id {channel} is used by %{first.name} already, which is {first.opcode.name}",
+                (
+                    f"channel_id {channel} is used by %{first.name} already, which is "
+                    f"{first.opcode.name}"
+                ),
                 i,
             )
     if attributes.get("use_global_device_ids"):
@@ -136,13 +142,19 @@ def alias_findings(i: HloInstruction) -> Iterator[Finding]:
         if given is None or made is None:
             yield (
                 "operand-alias",
-                f"output_to_operand_aliasing names operand {alias.operand_number} or a part that does not exist",
+                (
+                    f"output_to_operand_aliasing names operand {alias.operand_number} or a part "
+                    "that does not exist"
+                ),
                 i,
             )
         elif not (given.is_buffer or made.is_buffer or given.base is made.base):
             yield (
                 "operand-alias",
-                f"the result {made} cannot have the memory of operand {alias.operand_number}, which is {given}",
+                (
+                    f"the result {made} cannot have the memory of operand "
+                    f"{alias.operand_number}, which is {given}"
+                ),
                 i,
             )
 

@@ -46,7 +46,8 @@ def has_no_batch_groups(i: HloInstruction) -> Reason | None:
     if taps > _MOST_TAPS:
         return refuse(
             "window-too-large",
-            f"%{i.name}: a window of {taps} taps; the program has one copy a tap, up to {_MOST_TAPS}",
+            f"%{i.name}: a window of {taps} taps; the program has one copy a tap, up to "
+            f"{_MOST_TAPS}",
             taps=taps,
         )
     return None

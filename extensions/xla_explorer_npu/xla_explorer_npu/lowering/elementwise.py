@@ -51,7 +51,8 @@ def fits_the_vector_unit(i: HloInstruction) -> Reason | None:
             if member.operands[0].opcode.name not in ("parameter", "constant"):
                 return refuse(
                     "broadcast-of-computed",
-                    f"%{i.name}: %{member.name} broadcasts a value that is computed inside the fusion",
+                    f"%{i.name}: %{member.name} broadcasts a value that is computed inside the "
+                    "fusion",
                 )
             continue
         if name not in ELEMENTWISE:

@@ -32,7 +32,8 @@ def folds_one_array_by_one_operation(i: HloInstruction) -> Reason | None:
     if not plain:
         return refuse(
             "combiner",
-            f"%{i.name}: its combiner ends in %{root.name} ({root.opcode.name}); the vector unit folds by {', '.join(REDUCTIONS)}",
+            f"%{i.name}: its combiner ends in %{root.name} ({root.opcode.name}); the vector unit "
+            f"folds by {', '.join(REDUCTIONS)}",
         )
     return None
 
@@ -43,7 +44,8 @@ def has_few_taps(i: HloInstruction) -> Reason | None:
     if taps > _MOST_TAPS:
         return refuse(
             "window-too-large",
-            f"%{i.name}: a window of {taps} elements; the program has one copy each, up to {_MOST_TAPS}",
+            f"%{i.name}: a window of {taps} elements; the program has one copy each, up to "
+            f"{_MOST_TAPS}",
             taps=taps,
         )
     return None

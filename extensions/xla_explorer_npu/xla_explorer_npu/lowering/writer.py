@@ -266,7 +266,8 @@ def element_types_are_known(i: HloInstruction) -> Reason | None:
             if any(leaf.dynamic):
                 return refuse(
                     "dynamic-dimension",
-                    f"%{i.name} has the dynamic shape {leaf.text_without_layout}; the NPU's programs have fixed sizes",
+                    f"%{i.name} has the dynamic shape {leaf.text_without_layout}; the NPU's "
+                    "programs have fixed sizes",
                 )
     return None
 

@@ -115,7 +115,8 @@ class DeviceProgram:
         for what, given in (("arguments", per_device), ("hosts", hosts)):
             if given is not None and len(given) != self.count:
                 raise EvaluationError(
-                    f"{self.executable.module.name} on {self.replicas} replicas x {self.partitions} "
+                    f"{self.executable.module.name} on {self.replicas} replicas x "
+                    f"{self.partitions} "
                     f"partitions needs {what} for {self.count} devices, got {len(given)}"
                 )
         world = World(self.replicas, self.partitions, timeout)

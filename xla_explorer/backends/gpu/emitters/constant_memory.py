@@ -166,7 +166,10 @@ class ConstantBank:
                 **facts,
             )
         elif after > BANK_BYTES:
-            text = f"{name}: with its {size} bytes all constants take {after}, the bank has {BANK_BYTES}"
+            text = (
+                f"{name}: with its {size} bytes all constants take {after}, the bank has "
+                f"{BANK_BYTES}"
+            )
             reason = refuse("constant-bank-full", text, **facts)
         else:
             self._taken[symbol] = size

@@ -195,7 +195,10 @@ class ProductPlans:
         ]
         if ours <= theirs:
             return None
-        text = f"%{dot.name}: by warpgroups it is estimated at {ours:.3g} us, by single warps at {theirs:.3g} us"
+        text = (
+            f"%{dot.name}: by warpgroups it is estimated at {ours:.3g} us, by single warps at "
+            f"{theirs:.3g} us"
+        )
         return refuse("warps-are-faster", text, us=round(ours, 2), by_warps_us=round(theirs, 2))
 
 

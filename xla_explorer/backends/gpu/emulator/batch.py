@@ -46,7 +46,10 @@ class Finding:
     count: int = 0
 
     def __str__(self) -> str:
-        return f"{self.kind} in {self.kernel}, PTX line {self.line}: {self.text}; {self.count} times, {self.example}"
+        return (
+            f"{self.kind} in {self.kernel}, PTX line {self.line}: {self.text}; {self.count} "
+            f"times, {self.example}"
+        )
 
 
 class Group:
@@ -233,7 +236,10 @@ class Batch:
 
     def thread_name(self, lane: int) -> str:
         """Return `block 3 thread 17`."""
-        return f"block {int(self.block_of[lane]) + self.first} thread {int(self.thread_in_block[lane])}"
+        return (
+            f"block {int(self.block_of[lane]) + self.first} thread "
+            f"{int(self.thread_in_block[lane])}"
+        )
 
     def fault(
         self,

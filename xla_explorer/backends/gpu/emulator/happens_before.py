@@ -219,7 +219,8 @@ class Clocks(Detector):
         self._after_writes(batch, pc, "load", cell, lanes, blocks, own)
         unfenced = self.unfenced[cell]
         if unfenced.any():
-            self._note(batch, pc, "written by ordinary stores, read by the asynchronous proxy without fence.proxy.async", unfenced, lanes,
+            self._note(batch, pc, "written by ordinary stores, read by the asynchronous proxy without "
+            "fence.proxy.async", unfenced, lanes,
                        self.write_lane[cell], cell)  # fmt: skip
         self.read_time[warp : warp + warps, cell] = UNFINISHED
 

@@ -135,7 +135,10 @@ class KernelCode:
         except XlaExplorerError:
             raise
         except Exception as problem:  # arbitrary text: invalid sizes, undeclared names
-            message = f"kernel {kernel.name}: its declarations cannot be used: {type(problem).__name__}: {problem}"
+            message = (
+                f"kernel {kernel.name}: its declarations cannot be used: "
+                f"{type(problem).__name__}: {problem}"
+            )
             raise PtxSyntaxError(
                 message, "are all variables and registers declared, with types and sizes of PTX?"
             ) from problem
@@ -208,7 +211,8 @@ class KernelCode:
             except Exception as problem:  # arbitrary text
                 raise PtxSyntaxError(
                     f"PTX line {i.line}: cannot read {i.text!r}",
-                    "has the instruction all its operands, does its label exist, and does the line before end with `;`?",
+                    "has the instruction all its operands, does its label exist, and does the "
+                    "line before end with `;`?",
                 ) from problem
         last = blocks[len(code)] = BasicBlock(len(code))
         last.kind = "leave"

@@ -83,7 +83,8 @@ class EmulatedKernel:
         kernel = self.code.kernel
         if len(arguments) != len(kernel.parameters):
             raise LaunchError(
-                f"kernel {kernel.name} takes {len(kernel.parameters)} arguments, got {len(arguments)}"
+                f"kernel {kernel.name} takes {len(kernel.parameters)} arguments, got "
+                f"{len(arguments)}"
             )
         block = np.zeros(-(-max(kernel.parameter_bytes, 1) // 16) * 16, np.uint8)
         for (offset, size), value in zip(kernel.parameters.values(), arguments, strict=True):
@@ -143,7 +144,8 @@ class EmulatedKernel:
         limit = self.code.kernel.threads or 1024
         if not 0 < threads <= limit:
             raise LaunchError(
-                f"kernel {self.name} was launched with blocks of {threads} threads, it allows 1 to {limit}"
+                f"kernel {self.name} was launched with blocks of {threads} threads, it allows 1 "
+                f"to {limit}"
             )
         parameters = self.parameters(arguments)
         blocks = whole_grid[0] * whole_grid[1] * whole_grid[2]

@@ -71,7 +71,10 @@ def encode(placed: PlacedTensorMap) -> bytes:
     if not 1 <= rank <= _MOST_DIMENSIONS or len(m.box) != rank or len(m.strides) != rank - 1:
         complaint = f"{rank} dimensions need as many extents of the box and one stride less"
     elif placed.address % 16 or any(stride % 16 for stride in m.strides):
-        complaint = f"the address {hex(placed.address)} and the strides {m.strides} must be multiples of 16 bytes"
+        complaint = (
+            f"the address {hex(placed.address)} and the strides {m.strides} must be multiples of "
+            "16 bytes"
+        )
     elif any(not 1 <= extent <= _BOX_LIMIT for extent in m.box):
         complaint = f"the box {m.box} must have extents of 1 to {_BOX_LIMIT}"
     elif m.swizzle and m.box[0] * m.element_bytes > m.swizzle:
@@ -79,10 +82,14 @@ def encode(placed: PlacedTensorMap) -> bytes:
             f"a row of the box has {m.box[0] * m.element_bytes} bytes, its swizzle only {m.swizzle}"
         )
     elif m.box[0] * m.element_bytes % 16:
-        complaint = f"a row of the box has {m.box[0] * m.element_bytes} bytes, which is not a multiple of 16"
+        complaint = (
+            f"a row of the box has {m.box[0] * m.element_bytes} bytes, which is not a multiple "
+            "of 16"
+        )
     if complaint or m.element_type not in _TYPES:
         raise TensorMapError(
-            f"no tensor map of parameter {m.parameter}: {complaint or 'no elements of ' + m.element_type}"
+            f"no tensor map of parameter {m.parameter}: "
+            f"{complaint or 'no elements of ' + m.element_type}"
         )
     dimensions, box = (
         tuple(given) + (0,) * (_MOST_DIMENSIONS - rank) for given in (m.dimensions, m.box)

@@ -57,7 +57,8 @@ class Names:
             return self.addresses[name]
         except KeyError:
             raise PtxSyntaxError(
-                f"kernel {self.kernel.name} names {name}, which must be declared in the kernel or the module"
+                f"kernel {self.kernel.name} names {name}, which must be declared in the kernel "
+                "or the module"
             ) from None
 
 

@@ -97,7 +97,10 @@ class RaceDetector(Detector):
                 place = int(offset[at]) + k * self.granule
                 in_shared = f"shared byte {place % max(batch.shared_size, 1)}"
                 where = in_shared if self.space == "shared" else batch.memory.describe_offset(place)
-                example = f"{batch.thread_name(int(lanes[at]))} and {_name(batch, int(other[at]))}, {where}"
+                example = (
+                    f"{batch.thread_name(int(lanes[at]))} and {_name(batch, int(other[at]))}, "
+                    f"{where}"
+                )
                 batch.findings.note(kind, pc, int(np.count_nonzero(hit)), example)
 
     def _conflicts(

@@ -326,7 +326,10 @@ class Watch:
         """Count instructions up to `pc`; EmulatorLimitError beyond the budget."""
         self.left -= instructions
         if self.left < 0:
-            hint = "does its loop come to an end? if it does: xe.options.emulated_instructions, or LaunchOptions(instructions=...)"
+            hint = (
+                "does its loop come to an end? if it does: xe.options.emulated_instructions, or "
+                "LaunchOptions(instructions=...)"
+            )
             raise EmulatorLimitError(
                 self.batch, pc, f"has executed {self.budget:,} instructions and not ended", hint
             )
@@ -346,7 +349,10 @@ def raise_readable(batch: Batch, pc: int, problem: Exception) -> NoReturn:
         raise problem
     resources = batch.findings.resources
     i = resources.instructions[pc]
-    message = f"kernel {resources.kernel_name}, PTX line {i.line}: {i.text} cannot be executed: {type(problem).__name__}: {problem}"
+    message = (
+        f"kernel {resources.kernel_name}, PTX line {i.line}: {i.text} cannot be executed: "
+        f"{type(problem).__name__}: {problem}"
+    )
     raise PtxSyntaxError(
         message, "are its operands of the types and sizes that it takes?"
     ) from problem

@@ -46,7 +46,8 @@ def load_program(program: PtxProgram, load: Callable[[bytes], Any]) -> tuple[Any
             answers.append(f"{name}: {problem.message}")
     raise GpuExecutionError(
         f"no way to load kernels for {program.architecture}: " + "; ".join(answers),
-        "install a newer ptxas (pip install nvidia-cuda-nvcc) or compile with an older architecture=",
+        "install a newer ptxas (pip install nvidia-cuda-nvcc) or compile with an older "
+        "architecture=",
     )
 
 

@@ -38,7 +38,10 @@ class CudaError(GpuExecutionError):
         self.function, self.code, self.sentence = function, code, sentence
         fatal = code in _FATAL
         step = (
-            "start the process again: the device's context is lost (with isolate=True only a child process is)"
+            (
+                "start the process again: the device's context is lost (with isolate=True only a "
+                "child process is)"
+            )
             if fatal
             else ""
         )

@@ -149,7 +149,8 @@ class CudaExecutor:
         except CudaError as again:
             free, total = self.driver.call("cuMemGetInfo")
             raise OutOfDeviceMemoryError(
-                f"the device has no {size:,} bytes left: {int(free):,} of its {int(total):,} are free",
+                f"the device has no {size:,} bytes left: {int(free):,} of its {int(total):,} are "
+                "free",
                 "use smaller shapes, or free other programs' memory",
             ) from again
 
@@ -307,7 +308,8 @@ class CudaExecutor:
             return
         if grid > BLOCKS_IN_GRID:
             raise GpuExecutionError(
-                f"{function}: a launch has at most {BLOCKS_IN_GRID} blocks, {grid} are requested for",
+                f"{function}: a launch has at most {BLOCKS_IN_GRID} blocks, {grid} are requested "
+                "for",
                 "use smaller shapes",
             )
         handle = self.function(loaded, function)

@@ -60,7 +60,8 @@ def _combiner_is_elementwise(scatter: HloInstruction) -> Reason | None:
         return None
     return refuse(
         "reducer-not-emitted",
-        f"%{scatter.name} calls %{scatter.to_apply.name}, whose {bad.opcode.name} is not elementwise",
+        f"%{scatter.name} calls %{scatter.to_apply.name}, whose {bad.opcode.name} is not "
+        "elementwise",
     )
 
 
@@ -138,7 +139,8 @@ def _instruction_is_emitted(i: HloInstruction, is_root: bool) -> Reason | None:
                 }:
                     return refuse(
                         "reducer-not-emitted",
-                        f"%{i.name} calls %{computation.name}, whose {inner.opcode.name} has no emitter",
+                        f"%{i.name} calls %{computation.name}, whose {inner.opcode.name} has no "
+                        "emitter",
                     )
                 if (
                     reason := type_is_emitted(inner.shape) or _complex_is_emitted(inner)

@@ -40,7 +40,8 @@ def rng_bit_generator_is_emitted(i: HloInstruction) -> Reason | None:
     ].shape.byte_size not in (16, 24):
         return refuse(
             "random-algorithm",
-            f"%{i.name}: {i.attributes.get('algorithm')} with a state of {i.operands[0].shape} has no native code",
+            f"%{i.name}: {i.attributes.get('algorithm')} with a state of {i.operands[0].shape} "
+            "has no native code",
         )
     return None
 

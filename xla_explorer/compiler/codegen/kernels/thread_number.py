@@ -73,7 +73,8 @@ def launch_number(b: Builder, target: Target, what: str) -> Value[Integer]:
     if what not in registers:
         raise UnknownGpuError(
             f"no register of {_architecture(target)} is known for the {what} of a thread",
-            "kernels of warps and blocks are for amdgcn and nvptx64; write one thread an element there",
+            "kernels of warps and blocks are for amdgcn and nvptx64; write one thread an element "
+            "there",
         )
     return b.convert("zext", b.intrinsic(f"llvm.{registers[what]}", I32), "i64")
 
@@ -84,8 +85,10 @@ def thread_number(w: FunctionWriter, target: Target) -> Value[Integer]:
     if found is None:
         known = ", ".join(sorted(_THREAD_NUMBERS))
         raise UnknownGpuError(
-            f"no thread numbering is registered for {_architecture(target)}; registered are {known}",
-            "declare a function (writer, target) with @xla_explorer.plugin.numbers_threads(architecture)",
+            f"no thread numbering is registered for {_architecture(target)}; registered are "
+            f"{known}",
+            "declare a function (writer, target) with "
+            "@xla_explorer.plugin.numbers_threads(architecture)",
         )
     return found(w, target)
 

@@ -79,7 +79,10 @@ def _first_conflict(accesses: list[_ArrayAccess]) -> Reason | None:
         for b in accesses[k:]:
             axis = _shared_axis(a, b) if a.stores or b.stores else None
             if axis is not None:
-                message = f"steps of {axis} may access the same element of %{a.array.name}: one at {a.offset}, another at {b.offset}"
+                message = (
+                    f"steps of {axis} may access the same element of %{a.array.name}: one at "
+                    f"{a.offset}, another at {b.offset}"
+                )
                 return refuse(
                     "steps-not-independent", message, axis=axis.name, offset=str(a.offset)
                 )

@@ -108,14 +108,16 @@ def _path_problems(s: Statement, around: tuple[Statement, ...], launch: NestLaun
         return [
             refuse(
                 "warps-disagree",
-                f"axis {name}: a warp axis must have the same power of two of steps everywhere, at most {LANES}",
+                f"axis {name}: a warp axis must have the same power of two of steps everywhere, "
+                f"at most {LANES}",
             )
         ]
     if launch.threads % threads or launch.blocks % extent_of(path, AxisKind.BLOCK):
         return [
             refuse(
                 "launches-disagree",
-                f"axis {name}: its {threads} threads do not divide the {launch.threads} of the launch",
+                f"axis {name}: its {threads} threads do not divide the {launch.threads} of the "
+                "launch",
             )
         ]
     if not crosses_threads(s):
@@ -131,7 +133,8 @@ def _path_problems(s: Statement, around: tuple[Statement, ...], launch: NestLaun
         return [
             refuse(
                 "launches-disagree",
-                f"axis {name}: all {launch.threads} threads must synchronise, the axis has {threads}",
+                f"axis {name}: all {launch.threads} threads must synchronise, the axis has "
+                f"{threads}",
             )
         ]
     odd = next(

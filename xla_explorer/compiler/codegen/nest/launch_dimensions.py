@@ -83,7 +83,10 @@ def launch_dimensions(threads: int, architecture: LaunchArchitecture) -> LaunchD
         why = f"{threads} elements fill {resident}, so blocks of {block}"
     else:
         block = SMALL_BLOCK
-        why = f"{threads} elements leave some of {resident} idle, so blocks of {block} to spread over more multiprocessors"
+        why = (
+            f"{threads} elements leave some of {resident} idle, so blocks of {block} to spread "
+            "over more multiprocessors"
+        )
     blocks = math.ceil(threads / block)
     rest = blocks * block - threads
     why += f"; {counted(blocks, 'block')}" + (

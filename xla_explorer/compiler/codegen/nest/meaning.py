@@ -82,7 +82,8 @@ class _Machine:
         inputs = [a for a in nest.arrays if not a.written]
         if [x.shape for x in operands] != [a.shape.dimensions for a in inputs]:
             raise MeaningError(
-                f"@{nest.name} takes {[a.shape.text for a in inputs]}, got arrays of {[x.shape for x in operands]}"
+                f"@{nest.name} takes {[a.shape.text for a in inputs]}, got arrays of "
+                f"{[x.shape for x in operands]}"
             )
         outputs = [a for a in nest.arrays if a.written]
         self.memory = {a.name: x for a, x in zip(inputs, operands, strict=True)}
@@ -149,7 +150,8 @@ class _Machine:
             outside = mask & ((x < 0) | (x >= extent))
             if outside.any():
                 raise MeaningError(
-                    f"%{name}: the index {text} is {x[outside].flat[0]} somewhere, the dimension has {extent}"
+                    f"%{name}: the index {text} is {x[outside].flat[0]} somewhere, the dimension "
+                    f"has {extent}"
                 )
         return tuple([np.where(mask, x, 0) for x in indices]), mask
 

@@ -29,7 +29,10 @@ class Opaque:
         return (*self.reads, *self.writes)
 
     def __str__(self) -> str:
-        return f"opaque @{self.name}({', '.join([array_text(a) for a in self.arrays])}): {self.opcode}  # {self.reason}"
+        return (
+            f"opaque @{self.name}({', '.join([array_text(a) for a in self.arrays])}): "
+            f"{self.opcode}  # {self.reason}"
+        )
 
 
 def opaque_of(i: HloInstruction, reason: Reason) -> Opaque:

@@ -141,7 +141,8 @@ def _statement_lines(s: Statement, nest: LoopNest, depth: int) -> Iterator[Line]
         if isinstance(s.combiner, Combination):
             for c in s.combiner.combinations:
                 yield Line(
-                    f"{pad}}} {'combine' if c is s.combiner else 'join'} {_ids(c.left)} with {_ids(c.right)} {{"
+                    f"{pad}}} {'combine' if c is s.combiner else 'join'} {_ids(c.left)} with "
+                    f"{_ids(c.right)} {{"
                 )
                 yield from _body_lines(c.body, nest, depth + 1)
                 yield Line(f"{inside}yield {_ids(c.results)}")
@@ -154,7 +155,10 @@ def _statement_lines(s: Statement, nest: LoopNest, depth: int) -> Iterator[Line]
 def _operation(s: Load | Constant | Iota | Compute | SelectRegion | Reduce, nest: LoopNest) -> str:
     """Return the text between `=` and the types."""
     if isinstance(s, Load):
-        return f"{'prefetch' if s.is_prefetch else 'load'} %{s.array}{place_text(s.place)}{_wide_text(s)}"
+        return (
+            f"{'prefetch' if s.is_prefetch else 'load'} "
+            f"%{s.array}{place_text(s.place)}{_wide_text(s)}"
+        )
     if isinstance(s, Constant):
         return f"constant {s.literal.text}"
     if isinstance(s, Iota):

@@ -203,13 +203,15 @@ class _Verifier:
         if not array.written or array.space is Space.PARAMETER:
             self.problem(
                 "array-not-allocated",
-                f"%{array.name}: an array that is allocated must be written, in scratch or shared memory",
+                f"%{array.name}: an array that is allocated must be written, in scratch or "
+                "shared memory",
             )
         for axis, kind in scope.axes.items():
             if kind in (AxisKind.UNROLLED, AxisKind.VECTOR):
                 self.problem(
                     "inside-registers",
-                    f"%{array.name} is allocated inside axis {axis}, which is unrolled or vectorized",
+                    f"%{array.name} is allocated inside axis {axis}, which is unrolled or "
+                    "vectorized",
                 )
         self.arrays.add(array.name)
         scope.arrays[array.name] = array
@@ -252,7 +254,8 @@ class _Verifier:
             if self.type_of(what, number, scope) not in (element, None):
                 self.problem(
                     "types-differ",
-                    f"{what}: the initial value %{number} is {scope.values[number]}, the result {element}",
+                    f"{what}: the initial value %{number} is {scope.values[number]}, the result "
+                    f"{element}",
                 )
         inner = scope.inside(s.axes, facts_of(s.guards))
         self.guards(what, s.guards, inner)
@@ -286,12 +289,14 @@ class _Verifier:
         if not runs_in_order(s.axes):
             self.problem(
                 "scan-out-of-order",
-                f"{what} is a scan: its loops must be outermost, then its unrolled axes, then its vector lanes",
+                f"{what} is a scan: its loops must be outermost, then its unrolled axes, then "
+                "its vector lanes",
             )
         if isinstance(s.combiner, Combination) and any(b.kind is AxisKind.VECTOR for b in s.axes):
             self.problem(
                 "scan-out-of-order",
-                f"{what} combines by several operations, in the order of its points: they cannot be lanes",
+                f"{what} combines by several operations, in the order of its points: they cannot "
+                "be lanes",
             )
         if len(s.running) != len(s.ids):
             self.problem(
@@ -357,7 +362,8 @@ class _Verifier:
             if (low < 0 or high >= extent) and not scope.never_runs:
                 self.problem(
                     "access-not-inside",
-                    f"{what}: the index {x} is in {low} to {high}, the dimension of %{name} has {extent}",
+                    f"{what}: the index {x} is in {low} to {high}, the dimension of %{name} has "
+                    f"{extent}",
                 )
         return None
 

@@ -105,7 +105,8 @@ RECIPES: Final = (
         "log",
         logarithm,
         {"f32": 1.5, "f64": 1.5},
-        "exponent split, minimax polynomial (f32), atanh series of fdlibm's e_log.c with own coefficients (f64)",
+        "exponent split, minimax polynomial (f32), atanh series of fdlibm's e_log.c with own "
+        "coefficients (f64)",
     ),
     Recipe(
         "log-plus-one",

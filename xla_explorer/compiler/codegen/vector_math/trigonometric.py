@@ -109,6 +109,7 @@ RECIPES: Final = (
         "tan",
         tangent,
         {"f32": 2.75, "f64": 2.0},
-        "Payne-Hanek style reduction, minimax polynomial on |r| <= pi/4, -1/tan(r) in odd quadrants",
+        "Payne-Hanek style reduction, minimax polynomial on |r| <= pi/4, -1/tan(r) in odd "
+        "quadrants",
     ),
 )

@@ -44,7 +44,8 @@ def check_shardings(module: HloModule, count: int) -> None:
         if len(found) not in (1, len(leaves)):
             raise sharding_error(
                 i,
-                f"{len(found)} shardings for the {len(leaves)} arrays of {i.shape.text_without_layout}",
+                f"{len(found)} shardings for the {len(leaves)} arrays of "
+                f"{i.shape.text_without_layout}",
                 "give one sharding for each array of the tuple",
             )
         for sharding, shape in zip(
@@ -71,7 +72,10 @@ def _problem(sharding: Sharding, shape: Shape, count: int, leaves: int) -> tuple
         return None
     if sharding.rank != shape.rank:
         return (
-            f"{sharding} splits {sharding.rank} dimensions, {shape.text_without_layout} has {shape.rank}",
+            (
+                f"{sharding} splits {sharding.rank} dimensions, {shape.text_without_layout} has "
+                f"{shape.rank}"
+            ),
             "give a number of tiles for each dimension of the array",
         )
     return _device_problem(sharding.tiles, sharding, count)

@@ -57,7 +57,8 @@ class AllGatherPermutedSliceSimplifier(GatheredCut):
         if not uniform:
             return refuse(
                 "replicas-and-partitions",
-                f"the slices of %{gathered.name} move differently in different replicas or partitions",
+                f"the slices of %{gathered.name} move differently in different replicas or "
+                "partitions",
             )
         kept = {"channel_id": channel} if across else {}
         x = gathered.operands[0]

@@ -62,7 +62,8 @@ class Devices:
         if devices != [(r, p) for r in range(self.replicas) for p in range(self.partitions)]:
             return refuse(
                 "devices-differ",
-                f"the groups of %{collective.name} are not all {self.replicas} x {self.partitions} devices",
+                f"the groups of %{collective.name} are not all {self.replicas} x "
+                f"{self.partitions} devices",
             )
         if len({len(g) for g in groups}) != 1:
             return refuse(

@@ -34,7 +34,8 @@ def _are_contiguous(shape: Shape, dims: tuple[int, ...]) -> bool:
 
 @value_formatter(
     lambda i: (
-        f"batch dimensions {list(i.attributes.value('lhs_batch_dims'))} and {list(i.attributes.value('rhs_batch_dims'))}"
+        f"batch dimensions {list(i.attributes.value('lhs_batch_dims'))} and "
+        f"{list(i.attributes.value('rhs_batch_dims'))}"
     )
 )
 def batches_are_contiguous(i: HloInstruction) -> Reason | None:

@@ -270,7 +270,8 @@ class _CopyInserter:
             ) is not None and taking_over.get(index) is not given:
                 reason = refuse(
                     "read-only-parameter",
-                    f"%{value.name} is in the memory of %{given.name}, which another result takes over",
+                    f"%{value.name} is in the memory of %{given.name}, which another result "
+                    "takes over",
                     index=index,
                 )
             elif id(home) in taken:
@@ -297,7 +298,10 @@ class _CopyInserter:
 def _both(source: Value, target: Value) -> str:
     """Return bytes and live ranges of two values."""
     sizes = equal("bytes", f"{source.shape.byte_size:,}", f"{target.shape.byte_size:,}")
-    return f"{sizes}; %{source.name} lives {source.start:g} to {source.end:g}, %{target.name} {target.start:g} to {target.end:g}"
+    return (
+        f"{sizes}; %{source.name} lives {source.start:g} to {source.end:g}, %{target.name} "
+        f"{target.start:g} to {target.end:g}"
+    )
 
 
 def _home(home: BufferSet) -> str:

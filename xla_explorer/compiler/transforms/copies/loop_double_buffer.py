@@ -88,7 +88,8 @@ class LoopDoubleBuffer:
         if len(body.instructions) > self.max_instructions:
             return refuse(
                 "body-too-large",
-                f"the body of %{loop.name} has {len(body.instructions)} instructions (limit {self.max_instructions})",
+                f"the body of %{loop.name} has {len(body.instructions)} instructions (limit "
+                f"{self.max_instructions})",
             )
         for i in body.instructions.values():
             if (
@@ -104,7 +105,8 @@ class LoopDoubleBuffer:
 
     @value_formatter(
         lambda options, loop: (
-            f"trip count {known_trip_count(loop) if known_trip_count(loop) is not None else 'unknown'}"
+            "trip count "
+            f"{known_trip_count(loop) if known_trip_count(loop) is not None else 'unknown'}"
         )
     )
     def trip_count_is_even(self, loop: HloInstruction) -> Reason | None:
@@ -120,7 +122,8 @@ class LoopDoubleBuffer:
 
     @value_formatter(
         lambda options, loop: (
-            f"state {loop.called[1].root.shape.text_without_layout}, from {options.min_bytes:,} bytes on"
+            f"state {loop.called[1].root.shape.text_without_layout}, from {options.min_bytes:,} "
+            "bytes on"
         )
     )
     def saves_a_copy(self, loop: HloInstruction) -> Reason | None:

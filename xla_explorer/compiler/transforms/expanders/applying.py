@@ -25,7 +25,8 @@ def apply_inline(b: HloBuilder, computation: HloComputation, *operands: HloValue
 
 @value_formatter(
     lambda i: (
-        f"opcodes {', '.join(dict.fromkeys([x.opcode.name for x in i.called[-1].instructions.values()]))}"
+        "opcodes "
+        f"{', '.join(dict.fromkeys([x.opcode.name for x in i.called[-1].instructions.values()]))}"
     )
 )
 def liftable(i: HloInstruction) -> Reason | None:

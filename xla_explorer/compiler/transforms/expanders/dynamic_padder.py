@@ -107,7 +107,8 @@ def _merged(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction] | Reas
                 if not (size.shape.element_type is other.shape.element_type is S32):
                     return refuse(
                         "sizes-differ",
-                        f"the operands of %{i.name} have dimension {d} of sizes that are not known to be equal",
+                        f"the operands of %{i.name} have dimension {d} of sizes that are not "
+                        "known to be equal",
                     )
                 b = builder_at(i.parent)
                 one, two = HloValue(b, other), HloValue(b, size)

@@ -53,7 +53,8 @@ class StochasticConvertDecomposer(OpExpanderPass):
             )
         if random.dtype.bits != x.dtype.bits:
             raise XlaExplorerError(
-                f"%{i.name}: operand and random numbers must have same bits, {x.dtype.name} and {random.dtype.name} have not"
+                f"%{i.name}: operand and random numbers must have same bits, {x.dtype.name} and "
+                f"{random.dtype.name} have not"
             )
         target = i.shape.element_type
         magnitude = x.abs()

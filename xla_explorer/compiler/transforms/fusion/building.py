@@ -32,7 +32,10 @@ def _check_order(root: HloInstruction, members: list[HloInstruction]) -> None:
     for member in members:
         for operand in member.operands:
             if number.get(operand, len(members)) < number[member]:
-                message = f"%{operand.name} comes before its user %{member.name} among the members of a fusion"
+                message = (
+                    f"%{operand.name} comes before its user %{member.name} among the members of "
+                    "a fusion"
+                )
                 raise XlaExplorerError(
                     message, "give the members users before producers, the root first"
                 )

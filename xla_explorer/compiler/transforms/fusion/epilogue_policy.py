@@ -112,7 +112,8 @@ def stores_nothing_more(candidate: EpilogueCandidate) -> Reason | None:
         if i.opcode.name not in IN_MEMORY and not fusible.is_small_constant(i) and not is_stored(i):
             return refuse(
                 "computed-in-a-loop",
-                f"%{i.name} ({i.opcode.name}) would be stored for the kernel of %{candidate.dot.name}",
+                f"%{i.name} ({i.opcode.name}) would be stored for the kernel of "
+                f"%{candidate.dot.name}",
             )
     return None
 

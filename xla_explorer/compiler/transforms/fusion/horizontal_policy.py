@@ -145,12 +145,18 @@ def _reduced(pair: KernelPair) -> str:
     arrays = equal(
         "arrays", list(a.operands[0].shape.dimensions), list(b.operands[0].shape.dimensions)
     )
-    return f"{arrays}, {equal('reduced dimensions', list(a.attribute('dimensions')), list(b.attribute('dimensions')))}"
+    return (
+        f"{arrays}, "
+        f"{equal('reduced dimensions', list(a.attribute('dimensions')), list(b.attribute('dimensions')))}"
+    )
 
 
 def _times(pair: KernelPair) -> str:
     together, apart = pair.estimates()
-    return f"one kernel {together.nanoseconds / 1e3:.4g} us, apart {sum([k.nanoseconds for k in apart]) / 1e3:.4g} us"
+    return (
+        f"one kernel {together.nanoseconds / 1e3:.4g} us, apart "
+        f"{sum([k.nanoseconds for k in apart]) / 1e3:.4g} us"
+    )
 
 
 def _sizes(pair: KernelPair) -> str:
@@ -180,7 +186,10 @@ def dimensions_agree(pair: KernelPair) -> Reason | None:
     if a.operands[0].shape.dimensions != b.operands[0].shape.dimensions or a.attribute(
         "dimensions"
     ) != b.attribute("dimensions"):
-        message = f"%{pair.first.name} reduces {a.operands[0].shape}, %{pair.second.name} {b.operands[0].shape}"
+        message = (
+            f"%{pair.first.name} reduces {a.operands[0].shape}, %{pair.second.name} "
+            f"{b.operands[0].shape}"
+        )
         return refuse("dimensions-differ", message)
     return None
 
@@ -196,7 +205,8 @@ def both_are_free_to_move(pair: KernelPair) -> Reason | None:
 
 @value_formatter(
     lambda pair: (
-        f"kernels of the cluster {len(pair.mine.members)}, operands of %{pair.second.name} {len(pair.second.operands)}"
+        f"kernels of the cluster {len(pair.mine.members)}, operands of %{pair.second.name} "
+        f"{len(pair.second.operands)}"
     )
 )
 def neither_reads_the_other(pair: KernelPair) -> Reason | None:
@@ -258,7 +268,10 @@ def small_enough_to_share(pair: KernelPair) -> Reason | None:
     for i in (pair.first, pair.second):
         count = elements_of_work(i)
         if count > limit:
-            message = f"%{i.name} has {number(count)} elements (kernels of up to {number(limit)} share a launch)"
+            message = (
+                f"%{i.name} has {number(count)} elements (kernels of up to {number(limit)} share "
+                "a launch)"
+            )
             return refuse("too-large-to-share", message, elements=count, limit=limit)
     return None
 
@@ -271,7 +284,8 @@ def faster_when_fused(pair: KernelPair) -> Reason | None:
     if saved <= 0:
         return refuse(
             "slower-when-fused",
-            f"%{pair.first.name} and %{pair.second.name} take {-saved / 1e3:.3g} us more in one kernel",
+            f"%{pair.first.name} and %{pair.second.name} take {-saved / 1e3:.3g} us more in one "
+            "kernel",
             **estimate_facts("fused", [together]),
             **estimate_facts("unfused", apart),
         )

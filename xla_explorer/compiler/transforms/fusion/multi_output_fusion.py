@@ -251,7 +251,8 @@ def results_are_read_in_step(pair: LoopPair) -> Reason | None:
         if not reads_in_step(reader, number):
             return refuse(
                 "reads-other-indices",
-                f"%{reader.name} reads %{reader.operands[number].name} at other indices than its own",
+                f"%{reader.name} reads %{reader.operands[number].name} at other indices than its "
+                "own",
             )
     return None
 

@@ -279,7 +279,10 @@ _MANY_ELEMENTS = 4096  # of a row: with fewer, few rows take little time
 
 def _code(rows: NormalizationCandidate) -> str:
     most, operands = rows.options.most, rows.options.most_operands
-    return f"{at_most('instructions', len(rows.members), most)}, {at_most('operands', len(rows.operands), operands)}"
+    return (
+        f"{at_most('instructions', len(rows.members), most)}, "
+        f"{at_most('operands', len(rows.operands), operands)}"
+    )
 
 
 def _outside(rows: NormalizationCandidate) -> str:
@@ -289,14 +292,18 @@ def _outside(rows: NormalizationCandidate) -> str:
 
 @value_formatter(
     lambda rows: (
-        f"{_SHORTEST} <= {at_most('row length', fusible.reduced_size(rows.reduce), rows.options.longest)}"
+        f"{_SHORTEST} <= "
+        f"{at_most('row length', fusible.reduced_size(rows.reduce), rows.options.longest)}"
     )
 )
 def row_fits_in_registers(rows: NormalizationCandidate) -> Reason | None:
     """Require a row that fits into the registers of a block."""
     length, longest = fusible.reduced_size(rows.reduce), rows.options.longest
     if not _SHORTEST <= length <= longest:
-        text = f"rows of {length} elements: from {_SHORTEST} to {longest} fit into the registers of a block"
+        text = (
+            f"rows of {length} elements: from {_SHORTEST} to {longest} fit into the registers of "
+            "a block"
+        )
         return refuse("row-length", text, length=length, longest=longest)
     return None
 
@@ -307,7 +314,10 @@ def code_within_limit(rows: NormalizationCandidate) -> Reason | None:
     instructions, operands, options = len(rows.members), len(rows.operands), rows.options
     if instructions > options.most or operands > options.most_operands:
         limits = f"(limits {options.most} and {options.most_operands})"
-        text = f"{instructions} instructions and {operands} operands are more than one kernel should hold {limits}"
+        text = (
+            f"{instructions} instructions and {operands} operands are more than one kernel "
+            f"should hold {limits}"
+        )
         return refuse(
             "fused-computation-too-large", text, instructions=instructions, operands=operands
         )
@@ -335,7 +345,8 @@ def user_allows_it(rows: NormalizationCandidate) -> Reason | None:
 
 @value_formatter(
     lambda rows: (
-        f"{at_least('4 x rows', 4 * rows.reduce.shape.element_count, rows.multiprocessors)} multiprocessors, "
+        f"{at_least('4 x rows', 4 * rows.reduce.shape.element_count, rows.multiprocessors)} "
+        "multiprocessors, "
         f"row length {number(fusible.reduced_size(rows.reduce))}"
     )
 )

@@ -145,7 +145,10 @@ class PriorityCandidate(NamedTuple):
 def _code(candidate: PriorityCandidate) -> str:
     both, limits = candidate.both, candidate.limits
     copies = max([len(both.members[member]) for member in candidate.members])
-    return f"{at_most('copies', copies, limits.max_evaluations)}, {at_most('instructions per element', both.emitted, limits.max_emitted)}"
+    return (
+        f"{at_most('copies', copies, limits.max_evaluations)}, "
+        f"{at_most('instructions per element', both.emitted, limits.max_emitted)}"
+    )
 
 
 @value_formatter(lambda c: updating.updated_text(c.kernel.in_place))
@@ -199,14 +202,16 @@ def code_within_limit(candidate: PriorityCandidate) -> Reason | None:
     if copies > limit:
         return refuse(
             "fused-computation-too-large",
-            f"%{member.name} would be emitted {copies} times in the fusion of %{candidate.consumer.name} (limit {limit})",
+            f"%{member.name} would be emitted {copies} times in the fusion of "
+            f"%{candidate.consumer.name} (limit {limit})",
             evaluations=copies,
             limit=limit,
         )
     if both.emitted > candidate.limits.max_emitted and both.emitted > candidate.kernel.emitted:
         return refuse(
             "fused-computation-too-large",
-            f"the fusion of %{candidate.consumer.name} would emit about {both.emitted} instructions per element "
+            f"the fusion of %{candidate.consumer.name} would emit about {both.emitted} "
+            "instructions per element "
             f"(limit {candidate.limits.max_emitted})",
             instructions=both.emitted,
             limit=candidate.limits.max_emitted,
@@ -237,19 +242,22 @@ def faster_when_fused(candidate: PriorityCandidate) -> Reason | None:
     if offer.stays and not offer.fused:
         return refuse(
             "stored-anyway",
-            f"%{producer.name} is in memory: {offer.stays}, and fusing is with all of its readers or with none",
+            f"%{producer.name} is in memory: {offer.stays}, and fusing is with all of its "
+            "readers or with none",
         )
     if offer.stays:
         return refuse(
             "stored-anyway",
-            f"%{producer.name} is in memory: {offer.stays}; its kernels take {unfused:.4g} us reading it there, {fused:.4g} us "
+            f"%{producer.name} is in memory: {offer.stays}; its kernels take {unfused:.4g} us "
+            f"reading it there, {fused:.4g} us "
             "computing it",
             fused_microseconds=fused,
             unfused_microseconds=unfused,
         )
     return refuse(
         "slower-when-fused",
-        f"%{producer.name} computed in {len(offer.fused)} kernels takes {fused:.4g} us, apart from them {unfused:.4g} us in all",
+        f"%{producer.name} computed in {len(offer.fused)} kernels takes {fused:.4g} us, apart "
+        f"from them {unfused:.4g} us in all",
         consumers=len(offer.fused),
         fused_microseconds=fused,
         unfused_microseconds=unfused,

@@ -91,7 +91,10 @@ class XlaCandidate(NamedTuple):
 
 
 def _cost(candidate: XlaCandidate) -> str:
-    return f"{candidate.producer.opcode.name} is {'expensive' if is_expensive(candidate.producer) else 'cheap'}"
+    return (
+        f"{candidate.producer.opcode.name} is "
+        f"{'expensive' if is_expensive(candidate.producer) else 'cheap'}"
+    )
 
 
 def _readers_and_cost(candidate: XlaCandidate) -> str:
@@ -171,7 +174,8 @@ def both_are_free_to_move(candidate: XlaCandidate) -> Reason | None:
     if producer.control_predecessors or consumer.control_predecessors:
         return refuse(
             "control-dependency",
-            f"%{producer.name} or %{consumer.name} has control dependencies, which a fusion would lose",
+            f"%{producer.name} or %{consumer.name} has control dependencies, which a fusion "
+            "would lose",
         )
     return None
 
@@ -262,12 +266,14 @@ def fuses_on_all_paths(candidate: XlaCandidate) -> Reason | None:
     if code == "max-must-agree":
         return refuse(
             "max-must-agree",
-            f"%{producer.name} is read by a maximum that is subtracted from it before an exponential",
+            f"%{producer.name} is read by a maximum that is subtracted from it before an "
+            "exponential",
         )
     if code is not None:
         return refuse(
             "reads-multiply",
-            f"%{producer.name} reads more than it writes, and not every user on every path can take it in",
+            f"%{producer.name} reads more than it writes, and not every user on every path can "
+            "take it in",
         )
     return None
 
@@ -294,7 +300,8 @@ def no_concatenate_in_inner_loop(candidate: XlaCandidate) -> Reason | None:
         if len(i.operands) > _CONCATENATED:
             return refuse(
                 "concatenate-in-inner-loop",
-                f"%{i.name} joins {len(i.operands)} pieces (at most {_CONCATENATED} are chosen per element)",
+                f"%{i.name} joins {len(i.operands)} pieces (at most {_CONCATENATED} are chosen "
+                "per element)",
                 pieces=len(i.operands),
                 limit=_CONCATENATED,
             )
@@ -313,7 +320,8 @@ def computes_each_element_once(candidate: XlaCandidate) -> Reason | None:
     if is_expensive(producer) and producer in candidate.kernel.reused:
         return refuse(
             "recomputed-per-element",
-            f"%{producer.name} ({producer.opcode.name}) is expensive, and %{consumer.name} reads its elements more than once",
+            f"%{producer.name} ({producer.opcode.name}) is expensive, and %{consumer.name} reads "
+            "its elements more than once",
         )
     return None
 
@@ -326,7 +334,8 @@ def duplicates_nothing_expensive(candidate: XlaCandidate) -> Reason | None:
     if len(readers) > 1 and is_expensive(producer) and not always_duplicable(producer):
         return refuse(
             "would-duplicate-expensive",
-            f"%{producer.name} ({producer.opcode.name}) is expensive and {len(readers)} kernels or instructions read it",
+            f"%{producer.name} ({producer.opcode.name}) is expensive and {len(readers)} kernels "
+            "or instructions read it",
             consumers=len(readers),
         )
     return None
@@ -365,11 +374,15 @@ def code_within_limit(candidate: XlaCandidate) -> Reason | None:
             return None
         readers = max(copies, candidate.reads)
         message = (
-            f"%{producer.name} ({producer.opcode.name}) opens a block of its own for each of the {readers} places that read it "
+            f"%{producer.name} ({producer.opcode.name}) opens a block of its own for each of the "
+            f"{readers} places that read it "
             f"in the fusion of %{consumer.name}; one is allowed"
         )
         return refuse("fused-computation-too-large", message, evaluations=readers, limit=1)
-    message = f"%{producer.name} would be emitted {copies} times in the fusion of %{consumer.name}; XLA allows {_ALLOWED_COPIES}"
+    message = (
+        f"%{producer.name} would be emitted {copies} times in the fusion of %{consumer.name}; "
+        f"XLA allows {_ALLOWED_COPIES}"
+    )
     return refuse("fused-computation-too-large", message, evaluations=copies, limit=_ALLOWED_COPIES)
 
 

@@ -109,7 +109,10 @@ def one_large_reduce(candidate: PriorityCandidate) -> Reason | None:
     first, second = _largest_reduce(candidate.members), _largest_reduce(candidate.kernel.members)
     if first < _SIGNIFICANT or second < _SIGNIFICANT:
         return None
-    message = f"%{candidate.producer.name} reduces {first} elements inside of a kernel that reduces {second}"
+    message = (
+        f"%{candidate.producer.name} reduces {first} elements inside of a kernel that reduces "
+        f"{second}"
+    )
     return refuse("reduce-into-reduce", message, reduced=first)
 
 
@@ -125,7 +128,10 @@ def reduction_keeps_its_emitter(candidate: PriorityCandidate) -> Reason | None:
     ):
         return None
     size = fusible.reduced_size(_hero(kernel))
-    message = f"%{producer.name} reduces {size} elements for each of its own; with %{candidate.consumer.name} behind it, it would be a loop"
+    message = (
+        f"%{producer.name} reduces {size} elements for each of its own; with "
+        f"%{candidate.consumer.name} behind it, it would be a loop"
+    )
     return refuse("reduce-is-root-only", message, reduced=size)
 
 

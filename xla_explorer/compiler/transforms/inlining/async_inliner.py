@@ -33,7 +33,8 @@ def _work(start: HloInstruction) -> list[HloInstruction]:
 
 @value_formatter(
     lambda done: (
-        f"chain {listed([i.name for i in chain_of(done)])}, users {[len(i.users) for i in chain_of(done)[1:]]}"
+        f"chain {listed([i.name for i in chain_of(done)])}, users "
+        f"{[len(i.users) for i in chain_of(done)[1:]]}"
     )
 )
 def one_chain(done: HloInstruction) -> Reason | None:
@@ -55,7 +56,8 @@ def one_chain(done: HloInstruction) -> Reason | None:
     if done.shape != start.called[0].root.shape:
         return refuse(
             "shape-differs",
-            f"%{done.name} is {done.shape.text}, what was started gives {start.called[0].root.shape.text}",
+            f"%{done.name} is {done.shape.text}, what was started gives "
+            f"{start.called[0].root.shape.text}",
         )
     return None
 

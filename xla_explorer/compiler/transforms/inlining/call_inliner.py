@@ -146,7 +146,8 @@ def small_enough(module: HloModule) -> Predicate:
 
     @value_formatter(
         lambda call: (
-            f"{at_most('instructions', size, limit)}, of the callee {number(sizes.get(call.called[0], 0))}"
+            f"{at_most('instructions', size, limit)}, of the callee "
+            f"{number(sizes.get(call.called[0], 0))}"
         )
     )
     def callee_within_limit(call: HloInstruction) -> Reason | None:

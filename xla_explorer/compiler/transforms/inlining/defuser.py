@@ -93,7 +93,8 @@ class Defuser:
     def _check(self, inside: set[HloComputation], target: Kind) -> Predicate:
         @value_formatter(
             lambda fusion: (
-                f"%{fusion.name} in %{fusion.parent.name}: {kernel_is_emitted(fusion, target) or 'a kernel'}"
+                f"%{fusion.name} in %{fusion.parent.name}: "
+                f"{kernel_is_emitted(fusion, target) or 'a kernel'}"
             )
         )
         def has_no_kernel(fusion: HloInstruction) -> Reason | None:

@@ -59,7 +59,8 @@ def match_convolution(i: HloInstruction) -> ConvolutionMatch | Reason:
     if kind.name not in _TYPES or any(o.shape.element_type is not kind for o in i.operands):
         return refuse(
             "type-not-served",
-            f"%{i.name}: cuDNN has no {lhs.shape.element_type} x {rhs.shape.element_type} to {kind}",
+            f"%{i.name}: cuDNN has no {lhs.shape.element_type} x {rhs.shape.element_type} to "
+            f"{kind}",
         )
     rules = i.attribute("window").dimensions if i.attribute("window") is not None else ()
     if not 1 <= len(rules) <= 3:
@@ -78,7 +79,8 @@ def match_convolution(i: HloInstruction) -> ConvolutionMatch | Reason:
     if i.attribute("batch_group_count") != 1:
         return refuse(
             "batch-groups",
-            f"%{i.name}: the batch is in groups, which cuDNN has in the derivative of a grouped filter only",
+            f"%{i.name}: the batch is in groups, which cuDNN has in the derivative of a grouped "
+            "filter only",
         )
     backward = any(rule.base_dilation != 1 for rule in rules)
     reversals = {rule.window_reversal for rule in rules if rule.size > 1}

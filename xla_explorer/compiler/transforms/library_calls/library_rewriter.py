@@ -173,7 +173,10 @@ def library_is_faster(choice: Choice) -> Reason | None:
         return None
     assert not isinstance(choice.call, Reason)
     ours, theirs = choice.costs.own_us, choice.costs.library_us
-    text = f"%{choice.instruction.name}: our kernel is estimated at {ours:.4g} us, {call_name(choice.call)} at {theirs:.4g} us"
+    text = (
+        f"%{choice.instruction.name}: our kernel is estimated at {ours:.4g} us, "
+        f"{call_name(choice.call)} at {theirs:.4g} us"
+    )
     return refuse("own-kernel-faster", text, **choice.costs.facts())
 
 

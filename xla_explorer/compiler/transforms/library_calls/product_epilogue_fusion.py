@@ -77,7 +77,8 @@ def why_no_tiles(dot: HloInstruction) -> Reason | None:
         if len(reduced) != 1 or operand.shape.dimensions[reduced[0]] < _LEAST_DEPTH:
             return refuse(
                 "no-register-tile",
-                f"%{dot.name} reduces {len(reduced)} dimensions, or fewer than {_LEAST_DEPTH} elements",
+                f"%{dot.name} reduces {len(reduced)} dimensions, or fewer than {_LEAST_DEPTH} "
+                "elements",
             )
     if (
         any(len(extents) != 1 or extents[0] < _LEAST for extents in kept)

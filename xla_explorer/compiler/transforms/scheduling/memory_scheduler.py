@@ -109,7 +109,8 @@ class OrderChoice(NamedTuple):
 
 @value_formatter(
     lambda choice: (
-        f"peak bytes {choice.peaks[choice.other]} {choice.other}, {choice.peaks[_FROM_OPERANDS]} {_FROM_OPERANDS}"
+        f"peak bytes {choice.peaks[choice.other]} {choice.other}, {choice.peaks[_FROM_OPERANDS]} "
+        f"{_FROM_OPERANDS}"
     )
 )
 def order_saves_bytes(choice: OrderChoice) -> Reason | None:
@@ -119,7 +120,8 @@ def order_saves_bytes(choice: OrderChoice) -> Reason | None:
         return None
     return refuse(
         "order-saves-too-little",
-        f"the order {choice.other} keeps {peak} bytes alive at most, that from the operands on {forward}",
+        f"the order {choice.other} keeps {peak} bytes alive at most, that from the operands on "
+        f"{forward}",
         peak_bytes=peak,
         peak_bytes_from_the_operands=forward,
         limit_bytes=int(_CLEARLY_LESS * forward),

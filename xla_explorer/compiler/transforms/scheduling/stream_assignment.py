@@ -131,7 +131,8 @@ class StreamWindow(NamedTuple):
 
 @value_formatter(
     lambda window: (
-        f"%{window.pair.start.parent.name} is {'' if window.pair.start.parent.schedule is not None else 'not '}scheduled"
+        f"%{window.pair.start.parent.name} is "
+        f"{'' if window.pair.start.parent.schedule is not None else 'not '}scheduled"
     )
 )
 def has_a_schedule(window: StreamWindow) -> Reason | None:
@@ -162,7 +163,8 @@ def stream_is_free(window: StreamWindow) -> Reason | None:
 
 @value_formatter(
     lambda window: (
-        f"work between {len([i for i in window.between if i.opcode.name not in _FREE])} instructions"
+        f"work between {len([i for i in window.between if i.opcode.name not in _FREE])} "
+        "instructions"
     )
 )
 def has_work_between(window: StreamWindow) -> Reason | None:

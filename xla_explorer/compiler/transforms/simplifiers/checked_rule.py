@@ -202,7 +202,10 @@ def _check_values(made: Rule, before: HloModule, result: HloModule) -> int:
                         for leaf in flatten_value(arrays)
                     ]
                 )
-                what = f"claims to be {made.exactness}, and the values differ {difference.message}, of {given}"
+                what = (
+                    f"claims to be {made.exactness}, and the values differ {difference.message}, "
+                    f"of {given}"
+                )
                 raise _error(made, what, "correct the rule, or declare a weaker exactness")
     return count
 

@@ -85,7 +85,8 @@ def has_constant_operands(i: HloInstruction) -> bool:
 
 @value_formatter(
     lambda i: (
-        f"{at_most('elements', i.shape.element_count, MAXIMUM_ELEMENTS)}, bytes {i.shape.byte_size:,}"
+        f"{at_most('elements', i.shape.element_count, MAXIMUM_ELEMENTS)}, bytes "
+        f"{i.shape.byte_size:,}"
     )
 )
 def small_enough(i: HloInstruction) -> Reason | None:

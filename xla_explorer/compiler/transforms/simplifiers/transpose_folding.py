@@ -42,7 +42,8 @@ def _free(dot: HloInstruction, transpose: HloInstruction) -> list[int]:
 
 @value_formatter(
     lambda dot, transpose: (
-        f"permutation {list(transpose.attributes.value('dimensions'))}, free {_free(dot, transpose)}"
+        f"permutation {list(transpose.attributes.value('dimensions'))}, free "
+        f"{_free(dot, transpose)}"
     )
 )
 def free_dimensions_keep_order(dot: HloInstruction, transpose: HloInstruction) -> Reason | None:
@@ -61,7 +62,8 @@ def free_dimensions_keep_order(dot: HloInstruction, transpose: HloInstruction) -
 
 @value_formatter(
     lambda dot, transpose: (
-        f"{described(transpose.operands[0])}, permutation {list(transpose.attributes.value('dimensions'))}"
+        f"{described(transpose.operands[0])}, permutation "
+        f"{list(transpose.attributes.value('dimensions'))}"
     )
 )
 def rows_stay_contiguous(dot: HloInstruction, transpose: HloInstruction) -> Reason | None:

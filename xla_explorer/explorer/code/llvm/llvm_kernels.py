@@ -73,7 +73,8 @@ def llvm_setting(session: Compilation) -> LlvmSetting:
                 gpu_architecture(name).target, PTX_OPTIMIZATION, "DebugDirectivesOnly"
             )
     raise XlaExplorerError(
-        f"LLVM's work is followed for the backends {', '.join(OF_LLVM)}; this session is of {session.backend}"
+        f"LLVM's work is followed for the backends {', '.join(OF_LLVM)}; this session is of "
+        f"{session.backend}"
     )
 
 

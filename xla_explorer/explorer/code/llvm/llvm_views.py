@@ -48,7 +48,10 @@ PASS_COLUMNS = [
     "diff",
 ]
 REMARK_COLUMNS = ["kind", "pass", "message", "instruction", "line"]
-FINISHED = "the kernel is emitted in its final form (optimisation level final): LLVM's vectorisers do not run"
+FINISHED = (
+    "the kernel is emitted in its final form (optimisation level final): LLVM's vectorisers do "
+    "not run"
+)
 LOOP_COLUMNS = [
     "kernel",
     "loop",
@@ -278,7 +281,10 @@ class Llvm:
 
     @cleaned
     def __repr__(self) -> str:
-        methods = ".passes(kernel), .times(), .flame(), .remarks(*passes), .inner_loops(kernel), .control_flow(kernel)"
+        methods = (
+            ".passes(kernel), .times(), .flame(), .remarks(*passes), .inner_loops(kernel), "
+            ".control_flow(kernel)"
+        )
         return f"<LLVM of {self._session.source.name}: {methods}>"
 
 

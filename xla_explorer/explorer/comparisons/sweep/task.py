@@ -133,7 +133,10 @@ def alone_on_this_machine(patience: float = PATIENCE) -> Iterator[str]:
         while lock is not None and not try_lock(lock):
             waited = time.monotonic() - started
             if waited > patience:
-                note = f"timed while another sweep ran, which did not end its own timing within {patience:g} s"
+                note = (
+                    "timed while another sweep ran, which did not end its own timing within "
+                    f"{patience:g} s"
+                )
                 break
             if waited > 5 and not printed:
                 printed = True

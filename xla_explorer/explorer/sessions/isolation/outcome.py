@@ -67,7 +67,8 @@ def compiled(
         if check_values is not True and not isinstance(check_values, Iterable):
             raise InvalidOptionError(
                 f"check_values must be True or the arguments, got {type(check_values).__name__}",
-                "check_values=True evaluates after each pass with random arguments, check_values=(x, y) with these",
+                "check_values=True evaluates after each pass with random arguments, "
+                "check_values=(x, y) with these",
             )
         arguments = random_arguments(source) if check_values is True else tuple(check_values)
         control = PassControl() if options.control is None else options.control
@@ -104,7 +105,8 @@ def _named(problem: BaseException, source: HloModule) -> BaseException:
     if not isinstance(problem, RecursionError):
         return problem
     named = XlaExplorerError(
-        f"the computations of {source.name} call each other too deeply: loops, branches and calls that are not inlined are nested further "
+        f"the computations of {source.name} call each other too deeply: loops, branches and "
+        "calls that are not inlined are nested further "
         "than this compiler follows",
         "compile with passes='default', which inlines calls, or nest fewer loops",
     )

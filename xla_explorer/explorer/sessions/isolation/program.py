@@ -57,7 +57,10 @@ def why_not_sent(backend: str, passes: Any, isolation: Isolation) -> Reason | No
         [opcode for opcode, function in emitters.items() if function.__module__ == "__main__"]
     )
     if own:
-        message = f"the emitter of {', '.join(own)} was written in this notebook, a child does not have it"
+        message = (
+            f"the emitter of {', '.join(own)} was written in this notebook, a child does not "
+            "have it"
+        )
         return Reason("emitter-of-this-process", message, {"opcodes": own})
     return _why_pass_not_sent(passes)
 

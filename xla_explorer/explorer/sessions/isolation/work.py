@@ -34,7 +34,10 @@ _KINDS: dict[str, type[IsolatedError]] = {
     "memory": IsolatedMemoryError,
 }
 _HINTS = {
-    "crash": "this session is unharmed; session.stage('llvm-ir') has the code, session.bisect(...) finds the pass that broke it",
+    "crash": (
+        "this session is unharmed; session.stage('llvm-ir') has the code, session.bisect(...) "
+        "finds the pass that broke it"
+    ),
     "killed": "this session is unharmed; the next call starts a new process",
     "timeout": "a loop whose condition stays true? raise timeout= if it is only slow",
     "memory": "smaller shapes, or raise memory_limit=",

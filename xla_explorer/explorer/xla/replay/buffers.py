@@ -44,7 +44,8 @@ class ReplayedBuffers(Replay):
     def headline(self) -> str:
         """Return allocations and bytes of both, and the agreement."""
         return (
-            f"{super().headline()}; allocations: XLA {self.xla.allocations}, replayed {self.ours.allocations}; bytes: "
+            f"{super().headline()}; allocations: XLA {self.xla.allocations}, replayed "
+            f"{self.ours.allocations}; bytes: "
             f"{byte_count(self.xla.bytes)} and {byte_count(self.ours.bytes)}, of these temporary "
             f"{byte_count(self.xla.temporary_bytes)} and {byte_count(self.ours.temporary_bytes)}"
         )
@@ -156,6 +157,9 @@ def _places(placed: Iterable[_Placed], out: set[str]) -> dict[str, str]:
         if one.role == "temporary":
             place = f"temporary allocation at {one.offset}"
         elif one.role == "result":
-            place = f"allocation of the result %{min([name for name in held[one.allocation] if name in out], default='?')}"
+            place = (
+                "allocation of the result "
+                f"%{min([name for name in held[one.allocation] if name in out], default='?')}"
+            )
         found[one.value] = place
     return found

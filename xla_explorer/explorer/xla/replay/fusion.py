@@ -55,7 +55,10 @@ class ReplayedFusion(Replay):
     def headline(self) -> str:
         """Return the number of fused edges, and the agreement."""
         fused = sum([row.xla == FUSED for row in self.rows])
-        return f"XLA fused {fused} of {len(self.rows)} edges (pass {self.step}); our replay of its policy agrees in {self.agreement:.1%}"
+        return (
+            f"XLA fused {fused} of {len(self.rows)} edges (pass {self.step}); our replay of its "
+            f"policy agrees in {self.agreement:.1%}"
+        )
 
     def blocks(self) -> Blocks:
         """Yield the edges that XLA did not fuse."""

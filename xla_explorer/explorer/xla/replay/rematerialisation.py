@@ -70,7 +70,8 @@ class ReplayedRematerialisation(Replay):
         )
         return (
             f"{super().headline()}; peak {byte_count(self.peak)}, limit {byte_count(self.limit)}; "
-            f"recomputed: {theirs} by XLA, {ours} by the replay, whose peak is {byte_count(self.peak_after)}"
+            f"recomputed: {theirs} by XLA, {ours} by the replay, whose peak is "
+            f"{byte_count(self.peak_after)}"
         )
 
 
@@ -299,11 +300,15 @@ def replayed_rematerialisation(
 def _why(i: HloInstruction, found: Recomputation | None, walk: Walk, limit: int) -> str:
     if found is not None:
         return (
-            f"{byte_count(found.held)} are live at %{found.at}, the limit is {byte_count(limit)}: %{i.name} is recomputed "
+            f"{byte_count(found.held)} are live at %{found.at}, the limit is "
+            f"{byte_count(limit)}: %{i.name} is recomputed "
             f"before %{found.reader}, which frees {byte_count(found.freed)} until then"
         )
     if i.name in walk.candidates:
-        return f"%{i.name} is not recomputed: others rank first; it would have freed {byte_count(walk.candidates[i.name])} at most"
+        return (
+            f"%{i.name} is not recomputed: others rank first; it would have freed "
+            f"{byte_count(walk.candidates[i.name])} at most"
+        )
     return f"%{i.name} is not recomputed: its recomputation would free nothing"
 
 

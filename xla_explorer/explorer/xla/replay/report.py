@@ -95,7 +95,10 @@ class Replay(Report):
     def headline(self) -> str:
         """Return the number of decisions, and the agreement."""
         place = f"pass {self.step}, {self.by}" if self.step is not None else self.by
-        return f"{len(self.rows)} {self._what} ({place}); our replay of XLA's policy agrees in {self.agreement:.1%}"
+        return (
+            f"{len(self.rows)} {self._what} ({place}); our replay of XLA's policy agrees in "
+            f"{self.agreement:.1%}"
+        )
 
     def blocks(self) -> Blocks:
         """Yield the differences, then the decisions with reasons."""

@@ -47,7 +47,10 @@ class ReplayedSimplifier(Replay):
 
     def headline(self) -> str:
         """Return the agreement, and how many rules explain how many rewrites."""
-        return f"{super().headline()}; {len(self.rules)} of our rules explain {sum(self.rules.values())} rewrites"
+        return (
+            f"{super().headline()}; {len(self.rules)} of our rules explain "
+            f"{sum(self.rules.values())} rewrites"
+        )
 
 
 def replayed_simplifier(steps: Sequence[RecordedPass]) -> ReplayedSimplifier:

@@ -63,8 +63,10 @@ def _along_axes(scope: Scope, operation: Operation, given: Any) -> list[list[int
     ):
         known = ", ".join([f"@{m}" for m in scope.converter.meshes]) or "none"
         scope.fail(
-            f"the groups of {operation.name} must be axes of a mesh of the module, which has {known}",
-            'write sdy.mesh @m = <["x"=2]> and replica_group_mesh_axes<mesh = @m, axes = [#stablehlo.axis_ref<name = "x">]>',
+            f"the groups of {operation.name} must be axes of a mesh of the module, which has "
+            f"{known}",
+            'write sdy.mesh @m = <["x"=2]> and replica_group_mesh_axes<mesh = @m, axes = '
+            '[#stablehlo.axis_ref<name = "x">]>',
         )
     mesh = Mesh.read(text)
     parts = []
@@ -172,7 +174,8 @@ def all_to_all(scope: Scope, operation: Operation) -> list[HloInstruction]:
             or sizes[split] % count
         ):
             scope.fail(
-                f"{x.shape.text_without_layout} cannot be split {count} ways along dimension {split} and joined along {joined}",
+                f"{x.shape.text_without_layout} cannot be split {count} ways along dimension "
+                f"{split} and joined along {joined}",
                 "the split dimension must be a multiple of split_count",
             )
         i = scope.emit(

@@ -126,7 +126,8 @@ def _approximate_top_k(scope: Scope, operation: Operation) -> list[HloInstructio
     count = len(operation.types)
     if not isinstance(dimension, int) or len(operands) != 2 * count or len(called) != 1:
         scope.fail(
-            "ApproxTopK needs a reduction_dim, one comparator, and for each result an array and an initial value",
+            "ApproxTopK needs a reduction_dim, one comparator, and for each result an array and "
+            "an initial value",
             "write it as jax.lax.approx_max_k does",
         )
     arrays = operands[:count]

@@ -55,7 +55,8 @@ def broadcast_in_dim(scope: Scope, operation: Operation) -> list[HloInstruction]
         or x.shape.element_type is not shape.element_type
     ):
         scope.fail(
-            f"{x.shape.text_without_layout} does not broadcast to {shape.text_without_layout} along "
+            f"{x.shape.text_without_layout} does not broadcast to {shape.text_without_layout} "
+            "along "
             f"{list(dimensions)}",
             "sizes must be equal or 1",
         )

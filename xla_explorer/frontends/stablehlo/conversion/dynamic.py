@@ -26,7 +26,8 @@ def _sizes(scope: Scope, operation: Operation, number: int, what: str) -> tuple[
         cause = scope.converter.known.unknown_cause(i)
         scope.refuse(
             "dynamic-size",
-            f"{what} of {operation.name} ({operation.operands[number].name}) are known only when the program runs: "
+            f"{what} of {operation.name} ({operation.operands[number].name}) are known only when "
+            "the program runs: "
             f"they follow from the value of %{cause.name} ({cause.opcode.name}, line {cause.line})",
             scope.converter.size_hint,
             what=what,
@@ -299,7 +300,8 @@ def shapes_of_results(scope: Scope, operation: Operation) -> tuple[list[Shape], 
         return [scope.type_of(operation, k) for k in range(len(operation.types))], []
     if len(holders) != len(operation.types) or max(holders) >= len(operation.operands):
         scope.fail(
-            f"indices_of_shape_operands is {list(holders)}, which does not fit {len(operation.types)} results",
+            f"indices_of_shape_operands is {list(holders)}, which does not fit "
+            f"{len(operation.types)} results",
             "name an operand for each result",
         )
     return [_result(scope, operation, k, number) for number, k in enumerate(holders)], list(holders)

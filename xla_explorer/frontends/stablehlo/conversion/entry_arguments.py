@@ -39,7 +39,8 @@ def entry_arguments(
     if not isinstance(given, list | tuple) or len(given) != len(stated):
         count = f"gives {len(given)}" if isinstance(given, list | tuple) else "must be a list"
         reader.fail(
-            f"`shapes` {count}, and @{function.name} takes {len(stated)} argument{'s' if len(stated) != 1 else ''}",
+            f"`shapes` {count}, and @{function.name} takes {len(stated)} "
+            f"argument{'s' if len(stated) != 1 else ''}",
             f"give one for each: shapes={shapes_template(stated)}",
             function.at,
             len(function.name) + 1,

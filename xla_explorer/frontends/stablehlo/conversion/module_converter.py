@@ -255,7 +255,8 @@ class ModuleConverter:
         """Set the hint for an open size: give shapes, or values of arguments that decide sizes."""
         if self.has_open_sizes or self.shapes is not None:
             self.size_hint = (
-                f"give the sizes: xe.load(path, shapes={shapes_template(stated)}) with a number for each `?`; an argument that "
+                f"give the sizes: xe.load(path, shapes={shapes_template(stated)}) with a number "
+                "for each `?`; an argument that "
                 "decides a size by its value is given as that value, such as np.int32(4)"
             )
 
@@ -274,7 +275,8 @@ class ModuleConverter:
         ):
             got = ", ".join([i.shape.text_without_layout for i in results])
             self.reader.fail(
-                f"@{function.name} states ({', '.join([s.text_without_layout for s in stated])}), but returns ({got})",
+                f"@{function.name} states "
+                f"({', '.join([s.text_without_layout for s in stated])}), but returns ({got})",
                 "correct the type of the function",
                 function.at,
                 len(function.name) + 1,

@@ -73,7 +73,8 @@ class Scope:
         reader = self.converter.reader
         reader.refuse(
             "captured-value",
-            f"this region reads {use.name} from outside, and the computation of its operation cannot",
+            f"this region reads {use.name} from outside, and the computation of its operation "
+            "cannot",
             "give the value as an operand",
             use.at,
             len(use.name),
@@ -131,7 +132,8 @@ class Scope:
         if operation.operand_types is not None:
             if len(operation.operand_types) != len(found):
                 self.fail(
-                    f"{operation.name} has {len(found)} operands, its type gives {len(operation.operand_types)}",
+                    f"{operation.name} has {len(found)} operands, its type gives "
+                    f"{len(operation.operand_types)}",
                     "correct the type",
                 )
             for use, i, kind in zip(
@@ -139,7 +141,8 @@ class Scope:
             ):
                 if isinstance(kind, Shape) and not fits(i.shape, kind):
                     self.converter.reader.fail(
-                        f"{use.name} is {i.shape.text_without_layout}, but {operation.name} states {kind.text_without_layout}",
+                        f"{use.name} is {i.shape.text_without_layout}, but {operation.name} "
+                        f"states {kind.text_without_layout}",
                         "correct the type, or the operand",
                         use.at,
                         len(use.name),
@@ -179,7 +182,8 @@ class Scope:
                 inferred = inferred.with_element_type(shape.element_type)
             if shape is not None and not fits(inferred, shape):
                 self.fail(
-                    f"{self._name} states {shape.text_without_layout}, but its operands give {inferred.text_without_layout}",
+                    f"{self._name} states {shape.text_without_layout}, but its operands give "
+                    f"{inferred.text_without_layout}",
                     f"correct the type; {spec.summary}",
                 )
         final = (
@@ -192,7 +196,8 @@ class Scope:
         if self.converter.shapes is not None and has_open_size(final):
             self.refuse(
                 "dynamic-size",
-                f"the sizes of {self._name}, {final.text_without_layout}, do not follow from the given shapes",
+                f"the sizes of {self._name}, {final.text_without_layout}, do not follow from the "
+                "given shapes",
                 self.converter.size_hint,
             )
         i = self.computation.add(
@@ -305,7 +310,8 @@ class Scope:
             reader = self.converter.reader
             span = reader.span(operation.at, len(operation.name))
             raise StablehloError(
-                f"{operation.name} cannot be converted with these attributes and operands: {problem}",
+                f"{operation.name} cannot be converted with these attributes and operands: "
+                f"{problem}",
                 span,
                 "compare its attributes with those of the StableHLO specification",
             ) from problem
@@ -317,7 +323,8 @@ class Scope:
         for number, (i, stated) in enumerate(zip(results, operation.types, strict=True)):
             if isinstance(stated, Shape) and not fits(i.shape, stated):
                 self.fail(
-                    f"result {number} of {operation.name} is {i.shape.text_without_layout}, its type states {stated.text_without_layout}",
+                    f"result {number} of {operation.name} is {i.shape.text_without_layout}, its "
+                    f"type states {stated.text_without_layout}",
                     "correct the type",
                 )
         self._annotate(operation)

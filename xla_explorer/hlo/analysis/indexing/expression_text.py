@@ -59,7 +59,8 @@ class _Reader:
         token = self.peek()
         if wanted is not None and token != wanted:
             raise IndexSyntaxError(
-                f"expected {wanted or 'the end'!r} before {token or 'the end'!r} in the index {self.text!r}"
+                f"expected {wanted or 'the end'!r} before {token or 'the end'!r} in the index "
+                f"{self.text!r}"
             )
         self.at += 1
         return token
@@ -86,7 +87,8 @@ class _Reader:
                 total = right * total.constant
             elif right.terms:
                 raise IndexSyntaxError(
-                    f"the right side of {operator} must be a number, got {right} in the index {self.text!r}"
+                    f"the right side of {operator} must be a number, got {right} in the index "
+                    f"{self.text!r}"
                 )
             elif operator == "*":
                 total = total * right.constant
@@ -127,6 +129,7 @@ class _Reader:
             return index(RuntimeValue(source, place, low, high))
         if token not in self.axes:
             raise IndexSyntaxError(
-                f"unknown axis {token!r} in the index {self.text!r}; the axes are: {', '.join(self.axes) or 'none'}"
+                f"unknown axis {token!r} in the index {self.text!r}; the axes are: "
+                f"{', '.join(self.axes) or 'none'}"
             )
         return index(self.axes[token])

@@ -43,7 +43,8 @@ def _check_devices_exist(i: HloInstruction, numbers: Sequence[int], evaluator: E
     if beyond := [n for n in numbers if not 0 <= n < count]:
         raise EvaluationError(
             f"%{i.name} names device {beyond[0]}, but there are {count} "
-            f"({evaluator.device.world.replicas} replicas x {evaluator.device.world.partitions} partitions)",
+            f"({evaluator.device.world.replicas} replicas x {evaluator.device.world.partitions} "
+            "partitions)",
             "give evaluate_replicated more replicas or partitions",
         )
 
@@ -159,7 +160,8 @@ def all_to_all(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluato
     if not dimensions:
         if len(operands) != len(members):
             raise EvaluationError(
-                f"%{i.name} has {len(operands)} operands for a group of {len(members)}; it needs one for each member"
+                f"%{i.name} has {len(operands)} operands for a group of {len(members)}; it needs "
+                "one for each member"
             )
         return _leaves_like(i, [member[rank] for member in members])
     axis = dimensions[0]

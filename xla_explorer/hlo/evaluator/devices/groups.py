@@ -78,7 +78,8 @@ def group_of(instruction: HloInstruction, device: Device) -> tuple[int, ...]:
         ids = next((g for g in groups.groups if own in g), None)
     if ids is None:
         raise EvaluationError(
-            f"%{instruction.name}: no replica group holds {device!r}; the groups number {mode.value}: {groups.text}"
+            f"%{instruction.name}: no replica group holds {device!r}; the groups number "
+            f"{mode.value}: {groups.text}"
         )
     if mode is GroupMode.CROSS_REPLICA:
         return tuple([i * partitions + device.partition for i in ids])

@@ -82,7 +82,10 @@ class Host:
 
     def __repr__(self) -> str:
         sent = f", sent on channels {', '.join(map(str, self.sent))}" if self.sent else ""
-        return f"<Host: {len(self.infeed)} waiting in the infeed, {len(self.outfeed)} in the outfeed{sent}>"
+        return (
+            f"<Host: {len(self.infeed)} waiting in the infeed, {len(self.outfeed)} in the "
+            f"outfeed{sent}>"
+        )
 
     def send(self, channel: int, value: Value) -> None:
         """Receive a value that the program sends to the host."""
@@ -98,7 +101,9 @@ class Host:
         """
         if self.on_receive is None:
             raise EvaluationError(
-                f"{what} needs {shape.text_without_layout} from the host on channel {channel}, but nothing is sent",
-                "session.executable.host.on_receive = a function of channel and shape; xe.evaluate takes host=xe.hlo.Host(on_receive=...)",
+                f"{what} needs {shape.text_without_layout} from the host on channel {channel}, "
+                "but nothing is sent",
+                "session.executable.host.on_receive = a function of channel and shape; "
+                "xe.evaluate takes host=xe.hlo.Host(on_receive=...)",
             )
         return self.on_receive(channel, shape)

@@ -30,11 +30,15 @@ def _border(i: HloInstruction, evaluator: Evaluator) -> Border:
         found = border(i)
     except ValueError as problem:
         raise EvaluationError(
-            f"%{i.name} ({custom_call_target(i)}) does not define the part of each device: {problem}"
+            f"%{i.name} ({custom_call_target(i)}) does not define the part of each device: "
+            f"{problem}"
         ) from problem
     assert found is not None
     if any(len(parts) != len(evaluator.device.world.devices) for parts in found.parts):
-        counts = f"{len(found.parts[0])} devices have parts of it, this evaluation has {len(evaluator.device.world.devices)}"
+        counts = (
+            f"{len(found.parts[0])} devices have parts of it, this evaluation has "
+            f"{len(evaluator.device.world.devices)}"
+        )
         raise EvaluationError(
             f"%{i.name} ({custom_call_target(i)}): {counts}",
             "evaluate_replicated takes partitions=",

@@ -82,7 +82,8 @@ def evaluate_replicated(  # noqa: PLR0913 - keywords that users type
     world = World(replicas, partitions, timeout)
     if len(arguments) != len(world.devices):
         raise EvaluationError(
-            f"{module.name} on {replicas} replicas x {partitions} partitions needs arguments for {len(world.devices)} "
+            f"{module.name} on {replicas} replicas x {partitions} partitions needs arguments for "
+            f"{len(world.devices)} "
             f"devices, got {len(arguments)}"
         )
     if hosts is not None and len(hosts) != len(world.devices):

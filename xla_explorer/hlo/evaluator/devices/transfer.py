@@ -44,7 +44,8 @@ def infeed(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -
     if not queue:
         raise EvaluationError(
             f"%{i.name} needs {shape.text_without_layout}, but the infeed queue is empty",
-            "session.executable.host.infeed.append(...) before the run; xe.evaluate takes host=xe.hlo.Host(infeed=[...])",
+            "session.executable.host.infeed.append(...) before the run; xe.evaluate takes "
+            "host=xe.hlo.Host(infeed=[...])",
         )
     return (check_argument(queue.popleft(), shape, f"the infeed of %{i.name}"), TOKEN_VALUE)
 

@@ -33,7 +33,8 @@ class RendezvousError(EvaluationError):
     def __init__(self, message: str, missing: tuple[int, ...] = ()) -> None:
         super().__init__(
             message,
-            "see that every device of a group runs the same collectives, in the same order and equally often",
+            "see that every device of a group runs the same collectives, in the same order and "
+            "equally often",
         )
         self.missing = missing
 

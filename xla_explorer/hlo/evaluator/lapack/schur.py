@@ -44,7 +44,8 @@ def gees(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Va
     if letter(i, "sort", "N") != "N":
         raise UnsupportedOpcodeError(
             "custom-call",
-            f"%{i.name}: a function that selects the first eigenvalues of the Schur form is unsupported",
+            f"%{i.name}: a function that selects the first eigenvalues of the Schur form is "
+            "unsupported",
             "use sort = 78 (N)",
         )
 

@@ -75,7 +75,8 @@ def _scaled(i: HloInstruction, small: Shape, large: Shape, words: str) -> Reason
         if a >= 0 <= b and not fits:
             return refuse(
                 "dimensions-differ",
-                f"{words}: dimension {d} of {bare(small)} and {bare(large)} must differ by the factor "
+                f"{words}: dimension {d} of {bare(small)} and {bare(large)} must differ by the "
+                "factor "
                 f"{'of the group size' if size is None else size}",
             )
     return None
@@ -104,7 +105,8 @@ def _each(i: HloInstruction, result: Shape, gathers: bool) -> Reason | None:
     if pairs is None:
         return refuse(
             "result-count",
-            f"the result {bare(result)} does not give a value for each of {len(i.operands)} operands",
+            f"the result {bare(result)} does not give a value for each of {len(i.operands)} "
+            "operands",
         )
     for operand, part in pairs:
         reason = (

@@ -75,7 +75,8 @@ def _returns_scalars(
         scalars = ", ".join([f"{w.element_type}[]" for w in wanted])
         return refuse(
             "result-differs",
-            f"{role} returns {bare(result)}, it must return {scalars if len(wanted) == 1 else f'({scalars})'}",
+            f"{role} returns {bare(result)}, it must return "
+            f"{scalars if len(wanted) == 1 else f'({scalars})'}",
         )
     return None
 
@@ -209,7 +210,8 @@ def step(i: HloInstruction) -> Reason | None:
         if part.base is not carry.base:
             return refuse(
                 "result-differs",
-                f"to_apply returns {bare(part)} for a carried {bare(carry)}, it must return the same shape",
+                f"to_apply returns {bare(part)} for a carried {bare(carry)}, it must return the "
+                "same shape",
             )
     return None
 

@@ -56,7 +56,8 @@ def random_bits_match(i: HloInstruction) -> Reason | None:
     ):
         return refuse(
             "random-bits",
-            f"operand 1 must be unsigned integers of {value.element_type.bits} bits, it is {bare(bits)}",
+            f"operand 1 must be unsigned integers of {value.element_type.bits} bits, it is "
+            f"{bare(bits)}",
         )
     if not same_sizes(value, bits):
         return refuse(
@@ -88,7 +89,8 @@ def broadcast_dimensions(i: HloInstruction) -> Reason | None:
     if len(dimensions) != operand.rank:
         return refuse(
             "dimension-count",
-            f"dimensions={list(dimensions)} must map each of the {operand.rank} dimensions of {bare(operand)}",
+            f"dimensions={list(dimensions)} must map each of the {operand.rank} dimensions of "
+            f"{bare(operand)}",
         )
     for number, target in enumerate(dimensions):
         if not 0 <= target < result.rank:
@@ -102,7 +104,8 @@ def broadcast_dimensions(i: HloInstruction) -> Reason | None:
         ):
             return refuse(
                 "dimensions-differ",
-                f"dimension {number} of {bare(operand)} and {target} of the result {bare(result)} differ "
+                f"dimension {number} of {bare(operand)} and {target} of the result "
+                f"{bare(result)} differ "
                 f"in size: {operand.dimensions[number]} vs {result.dimensions[target]}",
             )
     if len(set(dimensions)) != len(dimensions):
@@ -125,7 +128,8 @@ def same_element_count(i: HloInstruction) -> Reason | None:
     ):
         return refuse(
             "element-count",
-            f"element counts differ: {bare(operand)} has {operand.element_count}, the result {bare(result)} has {result.element_count}",
+            f"element counts differ: {bare(operand)} has {operand.element_count}, the result "
+            f"{bare(result)} has {result.element_count}",
             operand=operand.element_count,
             result=result.element_count,
         )
@@ -150,7 +154,8 @@ def sizes_are_integers(i: HloInstruction) -> Reason | None:
     if len(i.operands) != i.shape.rank + 1:
         return refuse(
             "operand-count",
-            f"takes the value and {i.shape.rank} sizes for {bare(i.shape)}, got {len(i.operands)} operands",
+            f"takes the value and {i.shape.rank} sizes for {bare(i.shape)}, got "
+            f"{len(i.operands)} operands",
         )
     for number, operand in enumerate(i.operands[1:], 1):
         if not operand.shape.is_scalar or not operand.shape.element_type.is_integer:
@@ -202,7 +207,8 @@ def bitcast_convert_dimensions(i: HloInstruction) -> Reason | None:
     if a.is_complex != b.is_complex:
         return refuse(
             "element-type",
-            f"complex and real types do not convert into each other: {bare(operand)} vs {bare(result)}",
+            f"complex and real types do not convert into each other: {bare(operand)} vs "
+            f"{bare(result)}",
         )
     if a.bits == b.bits:
         fits = same_sizes(operand, result)
@@ -213,7 +219,8 @@ def bitcast_convert_dimensions(i: HloInstruction) -> Reason | None:
     if not fits:
         return refuse(
             "dimensions-differ",
-            f"the result {bare(result)} does not hold the bits of {bare(operand)}: elements of {a.bits} bits become elements of {b.bits}",
+            f"the result {bare(result)} does not hold the bits of {bare(operand)}: elements of "
+            f"{a.bits} bits become elements of {b.bits}",
         )
     return None
 
@@ -241,7 +248,8 @@ def scales_divide(i: HloInstruction) -> Reason | None:
             ):
                 return refuse(
                     "scale-size",
-                    f"dimension {d} of {bare(value)} must be a multiple of dimension {d} of its scale {bare(scale)}",
+                    f"dimension {d} of {bare(value)} must be a multiple of dimension {d} of its "
+                    f"scale {bare(scale)}",
                 )
     return None
 
@@ -257,7 +265,8 @@ def rng_bounds(i: HloInstruction) -> Reason | None:
         if not operand.shape.is_scalar or operand.shape.element_type is not i.shape.element_type:
             return refuse(
                 "rng-parameters",
-                f"operand {number} must be a scalar of the result's type: {bare(operand.shape)} vs {bare(i.shape)}",
+                f"operand {number} must be a scalar of the result's type: {bare(operand.shape)} "
+                f"vs {bare(i.shape)}",
             )
     kind = i.shape.element_type
     if kind.is_complex or (i.attribute("distribution") == "rng_normal" and not kind.is_float):

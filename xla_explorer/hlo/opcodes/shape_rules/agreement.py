@@ -39,7 +39,8 @@ def require_dimensions(
     for dimension in dimensions:
         if not 0 <= dimension < rank:
             raise ShapeError(
-                f"{what} {dimension} is out of range for {f'rank {of}' if isinstance(of, int) else bare(of)}"
+                f"{what} {dimension} is out of range for "
+                f"{f'rank {of}' if isinstance(of, int) else bare(of)}"
             )
         if unique and dimension in seen:
             raise ShapeError(f"{what} {dimension} is listed twice")

@@ -44,7 +44,8 @@ def _dot_dimensions(
             p, q = lhs.dimensions[a], rhs.dimensions[b]
             if p != q and p >= 0 and q >= 0:
                 raise ShapeError(
-                    f"{kind} dimension {a} of {bare(lhs)} and {b} of {bare(rhs)} differ in size: {p} vs {q}"
+                    f"{kind} dimension {a} of {bare(lhs)} and {b} of {bare(rhs)} differ in size: "
+                    f"{p} vs {q}"
                 )
     return (
         left_batch,
@@ -84,7 +85,8 @@ def ragged_dot(operands: tuple[Shape, ...], attributes: Attributes, called: Any)
     for d in group_dimensions:
         if rhs.dimensions[d] != count:
             raise ShapeError(
-                f"group dimension {d} of {bare(rhs)} must be {count}, as in the group sizes {bare(groups)}"
+                f"group dimension {d} of {bare(rhs)} must be {count}, as in the group sizes "
+                f"{bare(groups)}"
             )
     sizes = [lhs.dimensions[d] for d in (*batch, *left)] + [
         rhs.dimensions[d] for d in right if d not in group_dimensions
@@ -114,7 +116,8 @@ def convolution(operands: tuple[Shape, ...], attributes: Attributes, called: Any
     spatial = len(labels.input_spatial)
     if not lhs.rank == rhs.rank == spatial + 2:
         raise ShapeError(
-            f"dim_labels={labels.text} needs rank {spatial + 2}, the operands are {bare(lhs)} and {bare(rhs)}"
+            f"dim_labels={labels.text} needs rank {spatial + 2}, the operands are {bare(lhs)} "
+            f"and {bare(rhs)}"
         )
     for side, numbers in (
         ("input", (labels.input_batch, labels.input_feature, *labels.input_spatial)),
@@ -131,11 +134,13 @@ def convolution(operands: tuple[Shape, ...], attributes: Attributes, called: Any
             )
     if len(window) != spatial:
         raise ShapeError(
-            f"the window has {len(window)} dimensions, dim_labels={labels.text} has {spatial} spatial ones"
+            f"the window has {len(window)} dimensions, dim_labels={labels.text} has {spatial} "
+            "spatial ones"
         )
     if feature_groups < 1 or batch_groups < 1 or (feature_groups > 1 and batch_groups > 1):
         raise ShapeError(
-            f"feature_group_count {feature_groups} and batch_group_count {batch_groups} must be positive, one of them 1"
+            f"feature_group_count {feature_groups} and batch_group_count {batch_groups} must be "
+            "positive, one of them 1"
         )
     features, batch = lhs.dimensions[labels.input_feature], lhs.dimensions[labels.input_batch]
     kernel_in, kernel_out = (
@@ -144,12 +149,14 @@ def convolution(operands: tuple[Shape, ...], attributes: Attributes, called: Any
     )
     if features != kernel_in * feature_groups:
         raise ShapeError(
-            f"{features} input features of {bare(lhs)} must be {feature_groups} groups of the kernel's {kernel_in} "
+            f"{features} input features of {bare(lhs)} must be {feature_groups} groups of the "
+            f"kernel's {kernel_in} "
             f"in {bare(rhs)}"
         )
     if kernel_out % feature_groups or kernel_out % batch_groups:
         raise ShapeError(
-            f"{kernel_out} output features of {bare(rhs)} do not split into {max(feature_groups, batch_groups)} groups"
+            f"{kernel_out} output features of {bare(rhs)} do not split into "
+            f"{max(feature_groups, batch_groups)} groups"
         )
     if batch % batch_groups:
         raise ShapeError(f"batch {batch} of {bare(lhs)} does not split into {batch_groups} groups")
@@ -159,7 +166,8 @@ def convolution(operands: tuple[Shape, ...], attributes: Attributes, called: Any
         kernel = rhs.dimensions[labels.kernel_spatial[number]]
         if row.size != kernel:
             raise ShapeError(
-                f"window size {row.size} of spatial dimension {number} must be the kernel's {kernel} in {bare(rhs)}"
+                f"window size {row.size} of spatial dimension {number} must be the kernel's "
+                f"{kernel} in {bare(rhs)}"
             )
         if row.stride < 1 or row.base_dilation < 1 or row.window_dilation < 1:
             raise ShapeError(f"stride and dilations of spatial dimension {number} must be positive")
@@ -235,6 +243,7 @@ def triangular_solve(operands: tuple[Shape, ...], attributes: Attributes, called
     side = b.dimensions[-2] if attributes.value("left_side") else b.dimensions[-1]
     if side != a.dimensions[-1]:
         raise ShapeError(
-            f"matrix {bare(a)} does not fit {'left' if attributes.value('left_side') else 'right'} of {bare(b)}"
+            f"matrix {bare(a)} does not fit "
+            f"{'left' if attributes.value('left_side') else 'right'} of {bare(b)}"
         )
     return b.base

@@ -27,13 +27,15 @@ def conditional(operands: tuple[Shape, ...], attributes: Attributes, called: Cal
     """Return the common result shape of the branches."""
     if not operands or not operands[0].is_scalar or operands[0].element_type not in (PRED, S32):
         raise ShapeError(
-            f"the first operand must be a scalar of pred or s32, it is {bare(operands[0]) if operands else 'absent'}"
+            "the first operand must be a scalar of pred or s32, it is "
+            f"{bare(operands[0]) if operands else 'absent'}"
         )
     if not called:
         raise ShapeError("needs at least one branch")
     if len(operands) != len(called) + 1:
         raise ShapeError(
-            f"takes a selector and one operand for each of the {len(called)} branches, got {len(operands)} operands"
+            f"takes a selector and one operand for each of the {len(called)} branches, got "
+            f"{len(operands)} operands"
         )
     if operands[0].element_type is PRED and len(called) != 2:
         raise ShapeError(f"a pred selects between 2 branches, there are {len(called)}")
@@ -41,7 +43,8 @@ def conditional(operands: tuple[Shape, ...], attributes: Attributes, called: Cal
     for number, branch in enumerate(called):
         if branch.root.shape.base is not first.base:
             raise ShapeError(
-                f"branches 0 and {number} return different shapes: {bare(first)} vs {bare(branch.root.shape)}"
+                f"branches 0 and {number} return different shapes: {bare(first)} vs "
+                f"{bare(branch.root.shape)}"
             )
     return first
 

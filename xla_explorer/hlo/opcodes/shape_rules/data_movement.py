@@ -66,7 +66,8 @@ def transpose(operands: tuple[Shape, ...], attributes: Attributes, called: Any) 
     require_array(operand)
     if sorted(order) != list(range(operand.rank)):
         raise ShapeError(
-            f"dimensions {_braces(order)} must be a permutation of the {operand.rank} dimensions of {bare(operand)}"
+            f"dimensions {_braces(order)} must be a permutation of the {operand.rank} dimensions "
+            f"of {bare(operand)}"
         )
     return array_shape(
         operand.element_type,
@@ -100,7 +101,8 @@ def slice_(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> 
             )
         if not 0 <= row.start <= row.limit or (row.limit > size >= 0):
             raise ShapeError(
-                f"range [{row.start}:{row.limit}] of dimension {number} is not within [0:{size}] of {bare(operand)}"
+                f"range [{row.start}:{row.limit}] of dimension {number} is not within [0:{size}] "
+                f"of {bare(operand)}"
             )
         sizes.append(row.size)
     return array_shape(operand.element_type, sizes)
@@ -111,12 +113,14 @@ def _start_indices(operand: Shape, starts: tuple[Shape, ...]) -> None:
     if len(starts) == 1 and starts[0].is_array and starts[0].rank == 1:
         if starts[0].dimensions[0] != operand.rank or not starts[0].element_type.is_integer:
             raise ShapeError(
-                f"start indices {bare(starts[0])} do not give {operand.rank} integers for {bare(operand)}"
+                f"start indices {bare(starts[0])} do not give {operand.rank} integers for "
+                f"{bare(operand)}"
             )
         return
     if len(starts) != operand.rank:
         raise ShapeError(
-            f"takes one start index for each of the {operand.rank} dimensions of {bare(operand)}, got {len(starts)}"
+            f"takes one start index for each of the {operand.rank} dimensions of "
+            f"{bare(operand)}, got {len(starts)}"
         )
     for number, start in enumerate(starts):
         require_integer_scalar(start, f"start index {number}")
@@ -131,7 +135,8 @@ def dynamic_slice(operands: tuple[Shape, ...], attributes: Attributes, called: A
     _start_indices(operand, operands[1:])
     if len(sizes) != operand.rank:
         raise ShapeError(
-            f"dynamic_slice_sizes {_braces(sizes)} does not give a size for each of the {operand.rank} dimensions "
+            f"dynamic_slice_sizes {_braces(sizes)} does not give a size for each of the "
+            f"{operand.rank} dimensions "
             f"of {bare(operand)}"
         )
     for number, (size, whole) in enumerate(zip(sizes, operand.dimensions, strict=True)):
@@ -175,7 +180,8 @@ def concatenate(operands: tuple[Shape, ...], attributes: Attributes, called: Any
             a, b = first.dimensions[d], operand.dimensions[d]
             if d != axis and a != b and a >= 0 and b >= 0:
                 raise ShapeError(
-                    f"operands 0 and {number} differ in dimension {d}: {bare(first)} vs {bare(operand)}"
+                    f"operands 0 and {number} differ in dimension {d}: {bare(first)} vs "
+                    f"{bare(operand)}"
                 )
             dynamic[d] = dynamic[d] or operand.dynamic[d]
         size = operand.dimensions[axis]
@@ -194,7 +200,8 @@ def pad(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Sha
     require_same_type(operand, value, "operand and padding value")
     if len(rows) != operand.rank:
         raise ShapeError(
-            f"padding gives {len(rows)} entries for the {operand.rank} dimensions of {bare(operand)}"
+            f"padding gives {len(rows)} entries for the {operand.rank} dimensions of "
+            f"{bare(operand)}"
         )
     sizes = []
     for number, (row, size) in enumerate(zip(rows, operand.dimensions, strict=True)):
@@ -205,7 +212,8 @@ def pad(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Sha
         padded = size if size < 0 else row.low + row.high + size + max(size - 1, 0) * row.interior
         if size >= 0 > padded:
             raise ShapeError(
-                f"padding {row.low}_{row.high} leaves {padded} elements of dimension {number} of {bare(operand)}"
+                f"padding {row.low}_{row.high} leaves {padded} elements of dimension {number} of "
+                f"{bare(operand)}"
             )
         sizes.append(padded)
     return array_shape(operand.element_type, sizes, None, operand.dynamic)

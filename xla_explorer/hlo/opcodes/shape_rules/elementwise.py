@@ -137,7 +137,8 @@ def select(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> 
     result = same_arrays(on_true, on_false)
     if not predicate.is_scalar and not same_sizes(predicate, on_true):
         raise ShapeError(
-            f"the predicate must be a scalar or have the values' dimensions: {bare(predicate)} vs {bare(on_true)}"
+            f"the predicate must be a scalar or have the values' dimensions: {bare(predicate)} "
+            f"vs {bare(on_true)}"
         )
     return result
 
@@ -152,10 +153,12 @@ def clamp(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> S
     for name, bound in (("lower", low), ("upper", high)):
         if not same_types(bound, value):
             raise ShapeError(
-                f"the {name} bound and the value differ in element type: {bare(bound)} vs {bare(value)}"
+                f"the {name} bound and the value differ in element type: {bare(bound)} vs "
+                f"{bare(value)}"
             )
         if not bound.is_scalar and not same_sizes(bound, value):
             raise ShapeError(
-                f"the {name} bound must be a scalar or have the value's dimensions: {bare(bound)} vs {bare(value)}"
+                f"the {name} bound must be a scalar or have the value's dimensions: "
+                f"{bare(bound)} vs {bare(value)}"
             )
     return array_shape(value.element_type, value.dimensions, None, value.dynamic)

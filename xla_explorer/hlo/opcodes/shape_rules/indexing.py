@@ -32,7 +32,8 @@ def _index_batch(
     length = 1 if index_vector_dim == indices.rank else indices.dimensions[index_vector_dim]
     if length != len(index_map):
         raise ShapeError(
-            f"{what} names {len(index_map)} dimensions, an index of {bare(indices)} has {length} components"
+            f"{what} names {len(index_map)} dimensions, an index of {bare(indices)} has {length} "
+            "components"
         )
     return [size for d, size in enumerate(indices.dimensions) if d != index_vector_dim]
 
@@ -46,7 +47,8 @@ def _batching(
 ) -> None:
     if len(of_operand) != len(of_indices):
         raise ShapeError(
-            f"{len(of_operand)} batching dimensions of the operand go with {len(of_indices)} of the indices"
+            f"{len(of_operand)} batching dimensions of the operand go with {len(of_indices)} of "
+            "the indices"
         )
     require_dimensions(of_operand, operand, "operand batching dimension")
     require_dimensions(of_indices, indices, "indices batching dimension")
@@ -55,7 +57,8 @@ def _batching(
             raise ShapeError(f"indices batching dimension {b} is index_vector_dim")
         if operand.dimensions[a] != indices.dimensions[b]:
             raise ShapeError(
-                f"batching dimension {a} of {bare(operand)} and {b} of {bare(indices)} differ in size"
+                f"batching dimension {a} of {bare(operand)} and {b} of {bare(indices)} differ in "
+                "size"
             )
 
 
@@ -72,7 +75,8 @@ def gather(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> 
     _batching(operand, indices, batching, attributes.value("start_indices_batching_dims"), vector)
     if len(sizes) != operand.rank:
         raise ShapeError(
-            f"slice_sizes gives {len(sizes)} sizes for the {operand.rank} dimensions of {bare(operand)}"
+            f"slice_sizes gives {len(sizes)} sizes for the {operand.rank} dimensions of "
+            f"{bare(operand)}"
         )
     for d, (size, whole) in enumerate(zip(sizes, operand.dimensions, strict=True)):
         if not isinstance(size, int):
@@ -83,12 +87,14 @@ def gather(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> 
             )
         if (d in collapsed or d in batching) and size > 1:
             raise ShapeError(
-                f"dimension {d} is collapsed or batching, its slice size must be at most 1, it is {size}"
+                f"dimension {d} is collapsed or batching, its slice size must be at most 1, it "
+                f"is {size}"
             )
     kept = [size for d, size in enumerate(sizes) if d not in collapsed and d not in batching]
     if len(kept) != len(offset):
         raise ShapeError(
-            f"offset_dims names {len(offset)} dimensions, a slice of {bare(operand)} keeps {len(kept)}"
+            f"offset_dims names {len(offset)} dimensions, a slice of {bare(operand)} keeps "
+            f"{len(kept)}"
         )
     rank = len(batch) + len(offset)
     require_dimensions(offset, rank, "offset dimension")
@@ -124,7 +130,8 @@ def scatter(operands: tuple[Shape, ...], attributes: Attributes, called: Any) ->
         require_same_type(value, update, f"input {number} and its update")
         if value.dimensions != inputs[0].dimensions or update.dimensions != updates[0].dimensions:
             raise ShapeError(
-                f"inputs and updates 0 and {number} differ in dimensions: {bare(inputs[0])}, {bare(updates[0])} vs "
+                f"inputs and updates 0 and {number} differ in dimensions: {bare(inputs[0])}, "
+                f"{bare(updates[0])} vs "
                 f"{bare(value)}, {bare(update)}"
             )
     value, update = inputs[0], updates[0]
@@ -139,11 +146,13 @@ def scatter(operands: tuple[Shape, ...], attributes: Attributes, called: Any) ->
     ]
     if len(bounds) != len(windows):
         raise ShapeError(
-            f"update_window_dims names {len(windows)} dimensions, a window of {bare(value)} has {len(bounds)}"
+            f"update_window_dims names {len(windows)} dimensions, a window of {bare(value)} has "
+            f"{len(bounds)}"
         )
     if update.rank != len(windows) + len(batch):
         raise ShapeError(
-            f"the update {bare(update)} must have rank {len(windows) + len(batch)} for indices {bare(indices)}"
+            f"the update {bare(update)} must have rank {len(windows) + len(batch)} for indices "
+            f"{bare(indices)}"
         )
     inside, outer, bound = set(windows), iter(batch), iter(bounds)
     for d, size in enumerate(update.dimensions):
@@ -151,10 +160,12 @@ def scatter(operands: tuple[Shape, ...], attributes: Attributes, called: Any) ->
             limit = next(bound)
             if size > limit >= 0:
                 raise ShapeError(
-                    f"window dimension {d} of the update {bare(update)} exceeds {limit} of {bare(value)}"
+                    f"window dimension {d} of the update {bare(update)} exceeds {limit} of "
+                    f"{bare(value)}"
                 )
         elif size != (expected := next(outer)) and size >= 0 and expected >= 0:
             raise ShapeError(
-                f"dimension {d} of the update {bare(update)} must be {expected}, as in the indices {bare(indices)}"
+                f"dimension {d} of the update {bare(update)} must be {expected}, as in the "
+                f"indices {bare(indices)}"
             )
     return value.base if count == 1 else tuple_shape([v.base for v in inputs])

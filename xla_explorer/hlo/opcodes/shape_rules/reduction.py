@@ -108,7 +108,8 @@ def select_and_scatter(
     positions = _window_positions(operand, attributes)
     if positions != list(source.dimensions):
         raise ShapeError(
-            f"the window has positions {positions} over {bare(operand)}, the source is {bare(source)}"
+            f"the window has positions {positions} over {bare(operand)}, the source is "
+            f"{bare(source)}"
         )
     return operand.base
 
@@ -125,7 +126,8 @@ def map_(operands: tuple[Shape, ...], attributes: Attributes, called: Called) ->
             )
     if dimensions and list(dimensions) != list(range(first.rank)):
         raise ShapeError(
-            f"dimensions must name all {first.rank} dimensions of {bare(first)} in order, they are {list(dimensions)}"
+            f"dimensions must name all {first.rank} dimensions of {bare(first)} in order, they "
+            f"are {list(dimensions)}"
         )
     result = called[0].root.shape if called else array_shape(first.element_type, ())
     require_scalar(result, "the result of the mapped computation")
@@ -149,7 +151,8 @@ def scan(operands: tuple[Shape, ...], attributes: Attributes, called: Called) ->
         require_array(value, f"input {number}")
         if axis >= value.rank or value.dimensions[axis] != steps:
             raise ShapeError(
-                f"inputs 0 and {number} differ in dimension {axis}: {bare(inputs[0])} vs {bare(value)}"
+                f"inputs 0 and {number} differ in dimension {axis}: {bare(inputs[0])} vs "
+                f"{bare(value)}"
             )
     if not called:
         raise ShapeError("needs the computation of one step")
@@ -174,7 +177,8 @@ def sort(operands: tuple[Shape, ...], attributes: Attributes, called: Called) ->
         require_array(operand, f"operand {number}")
         if not same_sizes(operands[0], operand):
             raise ShapeError(
-                f"operands 0 and {number} differ in dimensions: {bare(operands[0])} vs {bare(operand)}"
+                f"operands 0 and {number} differ in dimensions: {bare(operands[0])} vs "
+                f"{bare(operand)}"
             )
     dimensions = attributes.value("dimensions")
     if len(dimensions) != 1:
@@ -209,7 +213,8 @@ def _batch_norm(
     for number in vectors:
         if operands[number].dimensions != (size,) or not operands[number].is_array:
             raise ShapeError(
-                f"operand {number} must have the {size} features of {bare(operand)}, it is {bare(operands[number])}"
+                f"operand {number} must have the {size} features of {bare(operand)}, it is "
+                f"{bare(operands[number])}"
             )
     return operand.base, operands[vectors[0]].base
 

@@ -20,7 +20,8 @@ def get_tuple_element(operands: tuple[Shape, ...], attributes: Attributes, calle
         raise ShapeError(f"the operand must be a tuple, it is {bare(operand)}")
     if not 0 <= index < len(operand.tuple_shapes):
         raise ShapeError(
-            f"index {index} is out of range for {bare(operand)} of {len(operand.tuple_shapes)} elements"
+            f"index {index} is out of range for {bare(operand)} of {len(operand.tuple_shapes)} "
+            "elements"
         )
     return operand.tuple_shapes[int(index)]
 

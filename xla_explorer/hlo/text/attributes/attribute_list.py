@@ -121,7 +121,9 @@ class FindComputation:
             hint = (
                 f"did you mean {' or '.join(near)}?"
                 if near
-                else "computations precede their callers: move its definition above this computation"
+                else (
+                    "computations precede their callers: move its definition above this computation"
+                )
             )
             raise TextError(f"computation does not exist: {name}", at, hint, max(length, 1))
         return found
@@ -386,7 +388,8 @@ def _called(spec: OpcodeSpec, roles: dict[str, list[HloComputation]]) -> tuple[H
         raise TextError(
             f"attribute {missing} is expected but not seen",
             -1,
-            "a conditional names branch_computations={a, b}, or true_computation=a, false_computation=b",
+            "a conditional names branch_computations={a, b}, or true_computation=a, "
+            "false_computation=b",
             len(spec.name),
         )
     if spec.name in _OPTIONAL_ROLES or not spec.called:

@@ -54,7 +54,10 @@ def _iota(tokens: Tokens) -> str:
     tokens.advance()
     order = _numbers(tokens, "(", ")")
     if sorted(order) != list(range(len(sizes))):
-        message = f"the transpose T({_joined(order)}) must list each of the dimensions 0 to {len(sizes) - 1} once"
+        message = (
+            f"the transpose T({_joined(order)}) must list each of the dimensions 0 to "
+            f"{len(sizes) - 1} once"
+        )
         raise TextError(message, start, "list each dimension once", tokens.previous_end - start)
     return f"[{_joined(sizes)}]T({_joined(order)})"
 

@@ -56,7 +56,10 @@ def served_convolution(
         result is kind or result.name in _RESULTS.get(kind.name, ())
     )
     if kind.name not in types or not same:
-        text = f"%{conv.name}: {kind} x {conv.operands[1].shape.element_type} to {result}, where {', '.join(sorted(types))} are served"
+        text = (
+            f"%{conv.name}: {kind} x {conv.operands[1].shape.element_type} to {result}, where "
+            f"{', '.join(sorted(types))} are served"
+        )
         return refuse(code, text, type=kind.name)
     geometry = convolution_product(conv)
     return geometry if isinstance(geometry, Reason) else ServedConvolution(product, geometry)

@@ -76,7 +76,10 @@ def matrices_in(dot: HloInstruction, kind: str, units: int = 1) -> Matrices | Re
         )
         kept = [d for d in range(o.shape.rank) if d not in batch and d not in contracting]
         if len(kept) != 1 or len(contracting) != 1:
-            text = f"%{o.name} must have one kept and one reduced dimension, got {len(kept)} and {len(contracting)}"
+            text = (
+                f"%{o.name} must have one kept and one reduced dimension, got {len(kept)} and "
+                f"{len(contracting)}"
+            )
             return refuse("dot-is-no-matrix-product", text)
         strides = [units * s for s in o.shape.strides]
         reduced = 1 if strides[contracting[0]] == units else strides[contracting[0]]

@@ -63,7 +63,8 @@ def product_in(i: HloInstruction, *opcodes: str) -> FusedProduct | Reason:
     if len(dots) != 1 or any(o.opcode.name != "parameter" for o in dots[0].operands):
         return refuse(
             "no-dot",
-            f"%{i.name} must hold one {' or '.join(opcodes)} whose operands are parameters, got {len(dots)}",
+            f"%{i.name} must hold one {' or '.join(opcodes)} whose operands are parameters, got "
+            f"{len(dots)}",
         )
     (dot,) = dots
     after = {dot}
@@ -76,7 +77,8 @@ def product_in(i: HloInstruction, *opcodes: str) -> FusedProduct | Reason:
         ):
             return refuse(
                 "no-epilogue",
-                f"%{inner.name} ({inner.opcode.name}) cannot be computed element by element from %{dot.name}",
+                f"%{inner.name} ({inner.opcode.name}) cannot be computed element by element from "
+                f"%{dot.name}",
             )
         if follows:
             after.add(inner)

@@ -89,7 +89,8 @@ class SimtGemmPlan(NamedTuple):
 
     def tiles_of(self, multiprocessors: int) -> str:
         """Return a description of the tiles."""
-        return (f"tiles of {SIDE * self.rows} x {SIDE * self.columns}, {self.rows} x {self.columns} a thread, reduced {self.depth} at a "
+        return (f"tiles of {SIDE * self.rows} x {SIDE * self.columns}, {self.rows} x "
+        f"{self.columns} a thread, reduced {self.depth} at a "
                 f"time{self.split_k.sentence}; {on_multiprocessors(self.blocks, multiprocessors)}")  # fmt: skip
 
 

@@ -46,7 +46,8 @@ def barrier_arrive(w: FunctionWriter, address: Word32, lane: Word32) -> None:
 
     It is predicated instead of a branch, so that the warp does not diverge.
     """
-    text = ("{ .reg .pred %first; setp.eq.u32 %first, $1, 0; setp.ne.and.u32 %first, $0, 0, %first; "
+    text = ("{ .reg .pred %first; setp.eq.u32 %first, $1, 0; setp.ne.and.u32 %first, $0, 0, "
+    "%first; "
             "@%first mbarrier.arrive.release.cta.shared::cta.b64 _, [$0]; }")  # fmt: skip
     statement(w, text, address, lane)
 
@@ -59,7 +60,8 @@ def barrier_arrive_expecting(w: FunctionWriter, address: Word32, size: int) -> N
 
 def barrier_wait(w: FunctionWriter, address: Word32, parity: Word32) -> None:
     """Wait until the phase of a parity is complete."""
-    text = ("{ .reg .pred %over; again_${:uid}: mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %over, [$0], $1; "
+    text = ("{ .reg .pred %over; again_${:uid}: "
+    "mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %over, [$0], $1; "
             "@!%over bra again_${:uid}; }")  # fmt: skip
     statement(w, text, address, parity)
 
@@ -119,8 +121,14 @@ def multiply_tiles(
         "{ .reg .b64 %da, %db; .reg .pred %yes; setp.eq.u32 %yes, 0, 0; wgmma.fence.sync.aligned; "
     )
     for step in range(steps):
-        text += f"add.s64 %da, ${2 * count}, {step * strides[0]}; add.s64 %db, ${2 * count + 1}, {step * strides[1]}; "
-        text += f"wgmma.mma_async.sync.aligned.m64n{2 * count}k{depth}.f32.{kind}.{kind} {{{registers}}}, %da, %db, %yes, 1, 1{tail}; "
+        text += (
+            f"add.s64 %da, ${2 * count}, {step * strides[0]}; add.s64 %db, ${2 * count + 1}, "
+            f"{step * strides[1]}; "
+        )
+        text += (
+            f"wgmma.mma_async.sync.aligned.m64n{2 * count}k{depth}.f32.{kind}.{kind} "
+            f"{{{registers}}}, %da, %db, %yes, 1, 1{tail}; "
+        )
     text += "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 1; }"
     return _with_sums(w, text, sums, left, right)
 

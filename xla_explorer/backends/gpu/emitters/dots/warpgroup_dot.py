@@ -127,7 +127,8 @@ def plan_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture) -> Warp
     columns, works = -narrow, tiles * split_k.slices
     stages = min(4 if columns == 256 else 6, SHARED_BYTES // (2 * DEPTH * (ROWS + columns) + 16))
     blocks = min(works, architecture.multiprocessors)
-    why = (f"{m} x {n} x {k}: {tiles} tiles of {ROWS} x {columns}, {DEPTH} deep, {stages} stages{split_k.sentence}; "
+    why = (f"{m} x {n} x {k}: {tiles} tiles of {ROWS} x {columns}, {DEPTH} deep, {stages} "
+    f"stages{split_k.sentence}; "
            f"{counted(blocks, 'block')}, one a multiprocessor, take them in turn; one warpgroup copies, two multiply")  # fmt: skip
     launch = LaunchDimensions(blocks, 3 * GROUP, blocks * 3 * GROUP, why)
     return WarpgroupPlan(columns, stages, found, split_k, works, launch, estimate)

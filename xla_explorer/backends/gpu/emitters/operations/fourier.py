@@ -207,7 +207,10 @@ class _Fourier:
             w.add(first, line), k, pair(shared.load(places.at(line, k)))), (first, lines) if lines % together else None)  # fmt: skip
         block.finish()
         blocks = -(-lines // together)
-        why = f"{lines} lines of {length} numbers: {together} in a block's shared memory, {per_line} threads each, stages {radices(length)}"
+        why = (
+            f"{lines} lines of {length} numbers: {together} in a block's shared memory, "
+            f"{per_line} threads each, stages {radices(length)}"
+        )
         self._add(
             KernelDescriptor(
                 context,
@@ -294,7 +297,10 @@ class _Fourier:
                 values = _twiddled(stages, roots, values, p, s, n // radix)
                 for u, value in enumerate(values):
                     result.store(line, w.add(w.add(q, w.mul(p, s * radix)), s * u), value)
-            what = f"stage {number + 1} of {plan} of {lines} lines of {length} numbers: a butterfly of {radix} a thread"
+            what = (
+                f"stage {number + 1} of {plan} of {lines} lines of {length} numbers: a butterfly "
+                f"of {radix} a thread"
+            )
             self._add_launched(context, what)
             here = to
             n, s = n // radix, s * radix
@@ -328,7 +334,10 @@ class _Fourier:
 
         self._move(block, length, 1, False, element)
         block.finish()
-        why = f"{lines} lines of {length} numbers, which has a large prime factor: a block each, every result summed up directly in f64"
+        why = (
+            f"{lines} lines of {length} numbers, which has a large prime factor: a block each, "
+            "every result summed up directly in f64"
+        )
         self._add(
             KernelDescriptor(
                 context, LaunchDimensions(lines, threads, lines * threads, why), block.shared_bytes

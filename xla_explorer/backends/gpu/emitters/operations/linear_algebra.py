@@ -218,7 +218,10 @@ def write_cholesky(
     panels = _Panels(context, i.shape.element_type, size, threads, PANEL)
     _Cholesky(panels, i).write()
     panels.block.finish()
-    why = f"{batches} matrices of {size} rows: a block each, {panels.panels} panels of {panels.panel} columns, a row a thread"
+    why = (
+        f"{batches} matrices of {size} rows: a block each, {panels.panels} panels of "
+        f"{panels.panel} columns, a row a thread"
+    )
     launch = LaunchDimensions(batches, threads, batches * threads, why)
     return OperationDescriptor(
         (KernelDescriptor(context, launch, panels.block.shared_bytes),), "cholesky"
@@ -422,7 +425,10 @@ def write_triangular_solve(
             with block.only_if(both(w, exists, inside)):
                 panels.store(output, place(at), slot.load()[0])
     block.finish()
-    why = f"{batches} triangles of {size} rows, {sides} right sides each: a thread a side, panels of {n} rows"
+    why = (
+        f"{batches} triangles of {size} rows, {sides} right sides each: a thread a side, panels "
+        f"of {n} rows"
+    )
     launch = LaunchDimensions(batches * groups, threads, batches * groups * threads, why)
     return OperationDescriptor(
         (KernelDescriptor(context, launch, block.shared_bytes),), "triangular-solve"

@@ -72,7 +72,8 @@ def plan_scan(root: HloInstruction, architecture: GpuArchitecture) -> ScanPlan |
     if combiner is None or (element_type.is_complex and combiner != "add"):
         return refuse(
             "reducer-not-known-associative",
-            f"%{root.name}: %{root.to_apply.name} is not known to be associative and commutative, so each window is reduced on its own",
+            f"%{root.name}: %{root.to_apply.name} is not known to be associative and "
+            "commutative, so each window is reduced on its own",
             reducer=root.to_apply.name,
         )
     dimension, from_end = found

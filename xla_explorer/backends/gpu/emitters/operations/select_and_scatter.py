@@ -92,7 +92,10 @@ def write_select_and_scatter(
                     total.store(emitter.combine(i.called[1], arguments, [i.shape.element_type] * 2))
             output.store_linear(w, here, total.load()[0])
     launch = launch_dimensions(context.threads, architecture)
-    reasoning = f"a thread per element of the result, which reads the windows that reach it; {launch.reasoning}"
+    reasoning = (
+        "a thread per element of the result, which reads the windows that reach it; "
+        f"{launch.reasoning}"
+    )
     kernels.append(
         KernelDescriptor(
             context, launch._replace(reasoning=reasoning), 0, "_gather" if len(kernels) else ""

@@ -204,9 +204,15 @@ def write_tile_kernel(context: KernelContext, plan: TilePlan, types: Sequence[Pr
     block.finish()
     how = f"{what} in shared memory, {plan.each} records a thread"
     if plan.tiles > 1:
-        why = f"{plan.rows} rows of {plan.length} records: {plan.tiles} tiles of {plan.size} each, {how}"
+        why = (
+            f"{plan.rows} rows of {plan.length} records: {plan.tiles} tiles of {plan.size} each, "
+            f"{how}"
+        )
     else:
-        why = f"{plan.rows} rows of {plan.length} records ({plan.size} places): {plan.segments} in a block, {how}"
+        why = (
+            f"{plan.rows} rows of {plan.length} records ({plan.size} places): {plan.segments} in "
+            f"a block, {how}"
+        )
     launch = LaunchDimensions(plan.blocks, plan.threads, plan.blocks * plan.threads, why)
     return KernelDescriptor(context, launch, block.shared_bytes, "")
 
@@ -284,7 +290,10 @@ def write_merge_kernel(context: KernelContext, plan: TilePlan, width: int, types
         with block.only_if(inside):
             target.store(row, w.add(start, q), memory.load(q))
     block.finish()
-    why = f"{rows} rows of {length} records: runs of {width} merged into runs of {2 * width}, a block for {tile} of the result"
+    why = (
+        f"{rows} rows of {length} records: runs of {width} merged into runs of {2 * width}, a "
+        f"block for {tile} of the result"
+    )
     return KernelDescriptor(
         context,
         LaunchDimensions(rows * tiles, threads, rows * tiles * threads, why),
@@ -301,7 +310,10 @@ def why_no_sort(i: HloInstruction) -> Reason | None:
     """Return None if enough records fit into shared memory, else a refusal."""
     types = [o.shape.element_type for o in i.operands]
     if _record_bytes(types) * 32 > STATIC_SHARED_BYTES:
-        text = f"records that %{i.name} sorts must have at most {STATIC_SHARED_BYTES // 32} bytes, got {_record_bytes(types)}"
+        text = (
+            f"records that %{i.name} sorts must have at most {STATIC_SHARED_BYTES // 32} bytes, "
+            f"got {_record_bytes(types)}"
+        )
         return refuse("record-too-large", text, bytes=_record_bytes(types))
     return None
 

@@ -199,7 +199,10 @@ class _Engine:
             return True
         space, width = self.batch.memory.space, self.map.element_bytes
         low, high = int(offset.min()), int(offset.max()) + width
-        detail = f"box at {self.first} of {self.map.dimensions}, the map is of {self.batch.memory.describe(self.map.address)}"
+        detail = (
+            f"box at {self.first} of {self.map.dimensions}, the map is of "
+            f"{self.batch.memory.describe(self.map.address)}"
+        )
         state = None if low < 0 or high > len(space.octets) else space.shadow[offset]
         if state is None or (state == UNMAPPED).any():
             self._fault("out of bounds", detail)

@@ -121,7 +121,8 @@ class MemoryBarriers:
 
     def describe(self, place: int) -> str:
         """Describe the missing arrivals and bytes of an object."""
-        return (f"the mbarrier at shared byte {place % self.places * _OBJECT} in phase {int(self.phase[place])} still waits for "
+        return (f"the mbarrier at shared byte {place % self.places * _OBJECT} in phase "
+        f"{int(self.phase[place])} still waits for "
                 f"{int(self.pending[place])} of {int(self.count[place])} arrivals and {int(self.outstanding[place])} bytes")  # fmt: skip
 
 

@@ -276,7 +276,8 @@ def load(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step
         name, _, plus = i.operands[1].strip("[] ").partition("+")
         if name.strip() not in names.kernel.parameters:
             raise UnsupportedPtxError(
-                f"PTX line {i.line} reads {name}, which is not a kernel parameter: calls are not emulated"
+                f"PTX line {i.line} reads {name}, which is not a kernel parameter: calls are not "
+                "emulated"
             )
         start = names.kernel.parameters[name.strip()][0] + int(plus or "0", 0)
 

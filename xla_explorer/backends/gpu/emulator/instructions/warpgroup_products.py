@@ -224,7 +224,8 @@ def _checked_shape(i: PtxInstruction, parts: Sequence[str]) -> tuple[str, str, s
     count = len(vector_parts(i.operands[0]))
     if count != columns // 2:
         raise UnsupportedPtxError(
-            f"PTX line {i.line}: a result of {columns} columns has {columns // 2} registers, not {count}"
+            f"PTX line {i.line}: a result of {columns} columns has {columns // 2} registers, not "
+            f"{count}"
         )
     return result, a_kind, b_kind, columns, depth
 

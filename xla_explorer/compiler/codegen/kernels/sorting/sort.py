@@ -30,7 +30,10 @@ from xla_explorer.hlo.instruction import HloInstruction
 def sort_is_emitted(i: HloInstruction) -> Reason | None:
     """Return a refusal unless positions in a row fit into 31 bits."""
     if i.operands[0].shape.dimensions and max(i.operands[0].shape.dimensions) >= 1 << 31:
-        text = f"rows that %{i.name} sorts must have fewer than 2**31 elements, got {max(i.operands[0].shape.dimensions)}"
+        text = (
+            f"rows that %{i.name} sorts must have fewer than 2**31 elements, got "
+            f"{max(i.operands[0].shape.dimensions)}"
+        )
         return refuse("row-too-long", text)
     return None
 

@@ -251,7 +251,8 @@ class Directive:
         if isinstance(loop, Reduce) and loop.each:
             return refuse(
                 "order-must-be-kept",
-                f"%{loop.ids[0]} gives every running value along {self.axis}, in the order of its steps",
+                f"%{loop.ids[0]} gives every running value along {self.axis}, in the order of "
+                "its steps",
             )
         if isinstance(loop, Reduce) and isinstance(loop.combiner, Combination):
             return refuse(

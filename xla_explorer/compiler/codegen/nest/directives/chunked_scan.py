@@ -92,7 +92,8 @@ class ChunkScan(Directive):
         if nest.around(self.axis) or reads:
             return refuse(
                 "not-outermost",
-                f"the scan along {self.axis} must be outside of all loops, and read nothing that the kernel stores",
+                f"the scan along {self.axis} must be outside of all loops, and read nothing that "
+                "the kernel stores",
             )
         return None
 

@@ -119,7 +119,8 @@ class ComputeAt(StepDirective):
         ):
             return refuse(
                 "not-in-step",
-                f"the first computation of {self.value} is conditional, or a later one is a reduction",
+                f"the first computation of {self.value} is conditional, or a later one is a "
+                "reduction",
             )
         return None
 
@@ -140,7 +141,10 @@ class ComputeAt(StepDirective):
             }
             place = tuple([x.substitute(along) for x in other.place])
             if place != first.place:
-                message = f"{self.value} is computed at {place_text(first.place)}, then at {place_text(other.place)}"
+                message = (
+                    f"{self.value} is computed at {place_text(first.place)}, then at "
+                    f"{place_text(other.place)}"
+                )
                 return refuse(
                     "ranges-differ",
                     message,

@@ -94,7 +94,10 @@ class BindBlocks(_Launched):
         filled = sorted({s.array for s in inside if isinstance(s, Store)} & outside)
         if not filled:
             return None
-        text = f"axis {self.axis}: each block would store a part of %{filled[0]} that other blocks cannot read"
+        text = (
+            f"axis {self.axis}: each block would store a part of %{filled[0]} that other blocks "
+            "cannot read"
+        )
         return refuse("blocks-share-no-array", text)
 
 
@@ -145,7 +148,10 @@ class BindWarpLanes(_Launched):
         axis = nest.axes()[self.axis].axis
         if is_power_of_two(axis) and axis.extent <= LANES:
             return None
-        text = f"a warp axis must have a power of two of steps, at most {LANES}; {axis} has {axis.extent}"
+        text = (
+            f"a warp axis must have a power of two of steps, at most {LANES}; {axis} has "
+            f"{axis.extent}"
+        )
         return refuse("warps-disagree", text, extent=axis.extent)
 
 

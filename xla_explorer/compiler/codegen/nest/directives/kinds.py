@@ -64,7 +64,10 @@ class Binding(Directive):
             [b._replace(kind=self.kind) if b.axis.name == self.axis else b for b in s.axes]
         ):
             return None
-        message = f"%{s.ids[0]} gives running values in order: unrolled axes must be inside of its loops, and vector lanes inside of these"
+        message = (
+            f"%{s.ids[0]} gives running values in order: unrolled axes must be inside of its "
+            "loops, and vector lanes inside of these"
+        )
         return refuse("order-must-be-kept", message)
 
 
@@ -98,7 +101,10 @@ class Unroll(Binding):
         )
         if together <= MOST_INSTANCES:
             return None
-        message = f"with {self.axis} there would be {together} unrolled instances, the limit is {MOST_INSTANCES}"
+        message = (
+            f"with {self.axis} there would be {together} unrolled instances, the limit is "
+            f"{MOST_INSTANCES}"
+        )
         return refuse("axis-too-long", message, extent=together, limit=MOST_INSTANCES)
 
 
@@ -126,7 +132,10 @@ class Vectorize(Binding):
         lanes = nest.axes()[self.axis].axis.extent
         if 2 <= lanes <= MOST_LANES and lanes & (lanes - 1) == 0:
             return None
-        message = f"a vector must have a power of two lanes, from 2 to {MOST_LANES}; {self.axis} has {lanes} steps"
+        message = (
+            f"a vector must have a power of two lanes, from 2 to {MOST_LANES}; {self.axis} has "
+            f"{lanes} steps"
+        )
         return refuse("not-a-vector", message, lanes=lanes)
 
     def no_other_vector(self, nest: LoopNest) -> Reason | None:
@@ -218,7 +227,8 @@ class Parallel(Directive):
             return None
         return refuse(
             "not-outermost",
-            f"only an outermost loop that is the whole kernel can be parallel; {self.axis} of @{nest.name} is not one",
+            f"only an outermost loop that is the whole kernel can be parallel; {self.axis} of "
+            f"@{nest.name} is not one",
         )
 
     def task_counts_agree(self, nest: LoopNest) -> Reason | None:

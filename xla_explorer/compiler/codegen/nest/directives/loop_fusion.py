@@ -59,7 +59,10 @@ class FuseLoops(Directive):
             first.axis.extent != second.axis.extent
             or guards_replaced(second.guards, along) != first.guards
         ):
-            message = f"{self.axis} has {first.axis.extent} steps, {self.following} has {second.axis.extent}, or their conditions differ"
+            message = (
+                f"{self.axis} has {first.axis.extent} steps, {self.following} has "
+                f"{second.axis.extent}, or their conditions differ"
+            )
             return refuse("steps-differ", message)
         for loop in found:
             if loop.ordered or loop.kind is not AxisKind.SERIAL:

@@ -97,7 +97,8 @@ class StagePadded(Stage):
                 return None
         return refuse(
             "not-staged",
-            f"{self.array} must be a factor of the terms of a sum, so that zeros around it add nothing",
+            f"{self.array} must be a factor of the terms of a sum, so that zeros around it add "
+            "nothing",
         )
 
     def stays_inside(self, nest: LoopNest) -> Reason | None:

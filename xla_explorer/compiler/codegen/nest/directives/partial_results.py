@@ -111,7 +111,8 @@ class Rfactor(ReductionDirective):
             return None
         return refuse(
             "not-outermost",
-            f"the reduction over {self.axis} must be inside serial loops that do not read what they store",
+            f"the reduction over {self.axis} must be inside serial loops that do not read what "
+            "they store",
         )
 
     def has_other_axes(self, nest: LoopNest) -> Reason | None:

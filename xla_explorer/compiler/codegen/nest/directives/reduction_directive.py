@@ -35,7 +35,8 @@ class ReductionDirective(Directive):
         if isinstance(s, Reduce) and s.each and not self.takes_scans:
             return refuse(
                 "order-must-be-kept",
-                f"%{s.ids[0]} gives every running value along {self.axis}, in the order of its steps",
+                f"%{s.ids[0]} gives every running value along {self.axis}, in the order of its "
+                "steps",
             )
         return (
             None
@@ -67,7 +68,8 @@ class ReductionDirective(Directive):
         if len(s.axes) > 1 and isinstance(s.combiner, Combination) and not joins:
             return refuse(
                 "no-identity",
-                f"%{s.ids[0]} combines by several operations: a partial result has no identity element",
+                f"%{s.ids[0]} combines by several operations: a partial result has no identity "
+                "element",
             )
         return None
 

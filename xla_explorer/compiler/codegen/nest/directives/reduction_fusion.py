@@ -79,7 +79,10 @@ class FuseIntoReduction(Directive):
             loop.axis.extent != bound.axis.extent
             or guards_replaced(loop.guards, along) != reduction.guards
         ):
-            message = f"{self.axis} has {loop.axis.extent} steps, {self.reduction} has {bound.axis.extent}, or their conditions differ"
+            message = (
+                f"{self.axis} has {loop.axis.extent} steps, {self.reduction} has "
+                f"{bound.axis.extent}, or their conditions differ"
+            )
             return refuse("steps-differ", message)
         if (
             loop.ordered
@@ -88,7 +91,8 @@ class FuseIntoReduction(Directive):
         ):
             return refuse(
                 "steps-differ",
-                f"{self.axis} and {self.reduction} must be serial, of independent steps, with no loops inside",
+                f"{self.axis} and {self.reduction} must be serial, of independent steps, with no "
+                "loops inside",
             )
         return None
 

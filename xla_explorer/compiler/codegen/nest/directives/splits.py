@@ -108,14 +108,18 @@ class Split(Directive):
         extent, array = nest.axes()[self.axis].axis.extent, nest.array(self.lines_of)
         most = max(extent, MOST_LANES) if self.tail == "guard" else extent
         if not 1 <= self.factor <= most:
-            message = f"the factor must be from 1 to {most}, {self.axis} has {extent} steps, got {self.factor}"
+            message = (
+                f"the factor must be from 1 to {most}, {self.axis} has {extent} steps, got "
+                f"{self.factor}"
+            )
             return refuse("factor-too-large", message, extent=extent, factor=self.factor)
         if self.lines_of and (
             array is None or array.shape.element_type.bytes * self.factor != LINE_BYTES
         ):
             return refuse(
                 "not-whole-lines",
-                f"a block of {self.factor} elements of %{self.lines_of} must be a cache line of {LINE_BYTES} bytes",
+                f"a block of {self.factor} elements of %{self.lines_of} must be a cache line of "
+                f"{LINE_BYTES} bytes",
             )
         return None
 

@@ -120,7 +120,8 @@ class Stage(StepDirective):
             return None
         return refuse(
             "order-of-other-axes",
-            f"the order must name {', '.join(names)}, along which {self.array} is read, got {self.order}",
+            f"the order must name {', '.join(names)}, along which {self.array} is read, got "
+            f"{self.order}",
         )
 
     def read_at_one_place(self, nest: LoopNest) -> Reason | None:
@@ -133,7 +134,10 @@ class Stage(StepDirective):
         if array is None:
             return refuse("no-such-operand", f"@{nest.name} has no operand {self.array}")
         if len(found) != 1 or not found[0].axes:
-            message = f"{self.array} must be read at one place along loops inside {self.axis}, or `read` must choose one, got {len(found)}"
+            message = (
+                f"{self.array} must be read at one place along loops inside {self.axis}, or "
+                f"`read` must choose one, got {len(found)}"
+            )
             return refuse("not-staged", message)
         return None
 
@@ -159,7 +163,10 @@ class Stage(StepDirective):
         shape, element = self._shape(found), elements_of(found.statement)[0]
         size = element.bytes * prod(shape)
         if self.pitch and self.pitch < found.axes[-1].extent:
-            text = f"the pitch must be at least {found.axes[-1].extent}, the elements of a row of the tile, got {self.pitch}"
+            text = (
+                f"the pitch must be at least {found.axes[-1].extent}, the elements of a row of "
+                f"the tile, got {self.pitch}"
+            )
             return refuse("pitch-too-small", text)
         return self.too_large(nest, size)
 

@@ -68,7 +68,8 @@ class Stream(Directive):
             return None
         return refuse(
             "result-is-read",
-            f"@{nest.name} reads %{self.axis} again: a non-temporal store would leave it out of the cache",
+            f"@{nest.name} reads %{self.axis} again: a non-temporal store would leave it out of "
+            "the cache",
         )
 
 

@@ -66,7 +66,8 @@ def nest_of(
     if bad is not None:
         return refuse(
             "not-an-array",
-            f"%{bad.name} must be an array, as every operand and result of a kernel, got {bad.shape.text_without_layout}",
+            f"%{bad.name} must be an array, as every operand and result of a kernel, got "
+            f"{bad.shape.text_without_layout}",
         )
     if any(any(shape.dynamic) for x in (*operands, *roots) for _, shape in x.shape.leaves()):
         return refuse(

@@ -30,7 +30,8 @@ def split_select_regions(plan: Plan) -> Reason | None:
         ):
             return refuse(
                 "no-policy",
-                f"@{plan.nest.name} selects what it reads; such kernels are not made from nests yet",
+                f"@{plan.nest.name} selects what it reads; such kernels are not made from nests "
+                "yet",
             )
         axis, first = changes[0]
         places = sorted({place for other, place in changes if other is axis})

@@ -95,7 +95,8 @@ def same_types(instruction: HloInstruction, a: HloInstruction, b: HloInstruction
         return None
     return refuse(
         "types-differ",
-        f"{a.shape.element_type} times {b.shape.element_type} gives {instruction.shape.element_type}",
+        f"{a.shape.element_type} times {b.shape.element_type} gives "
+        f"{instruction.shape.element_type}",
     )
 
 

@@ -184,7 +184,8 @@ def divisor_has_a_reciprocal(instruction: HloInstruction, y: HloInstruction) -> 
         return None
     return refuse(
         "reciprocal-leaves-range",
-        f"%{y.name} may be so small that 1 / %{y.name} is infinite although the quotient is not; {_FAST_MATH}",
+        f"%{y.name} may be so small that 1 / %{y.name} is infinite although the quotient is not; "
+        f"{_FAST_MATH}",
         type=_type_of(instruction).name,
     )
 

@@ -213,7 +213,8 @@ def plan_columns(
         splits = min(-(-wanted // (outer * tiles)), steps // tuning.least_steps)
         steps = -(-steps // splits)
         splits = -(-length // (steps * above))
-    why = (f"{outer} x {columns} columns of {length} elements: {across} x {above} threads, {width} columns and {steps} rows each; "
+    why = (f"{outer} x {columns} columns of {length} elements: {across} x {above} threads, "
+    f"{width} columns and {steps} rows each; "
            f"{outer * tiles} blocks cover the columns")  # fmt: skip
     if splits > 1:
         why += f", which would leave multiprocessors idle, so the rows are cut into {splits} parts"

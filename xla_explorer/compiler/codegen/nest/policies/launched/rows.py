@@ -222,7 +222,10 @@ def plan_rows(
     if splits > 1:
         rows = max(LANES // threads, 1)
     steps = -(-chunks // threads)
-    why = f"{count} rows of {length} elements: {threads} threads a row, {steps} steps of {width} elements each; {rows} rows a block"
+    why = (
+        f"{count} rows of {length} elements: {threads} threads a row, {steps} steps of {width} "
+        f"elements each; {rows} rows a block"
+    )
     if splits > 1:
         why += (
             f"; each row is cut into {splits} parts, since {count} rows leave multiprocessors idle"

@@ -62,7 +62,10 @@ def skinny_gemm_schedule(
     narrow = int(kept[1] < kept[0])
     reduced = math.prod([b.axis.extent for b in s.axes])
     if kept[narrow] > MOST_SKINNY or 0 in [loop.axis.extent for loop in loops]:
-        text = f"@{nest.name}: its narrower side has {kept[narrow]} rows or columns, where 1 to {MOST_SKINNY} are skinny"
+        text = (
+            f"@{nest.name}: its narrower side has {kept[narrow]} rows or columns, where 1 to "
+            f"{MOST_SKINNY} are skinny"
+        )
         return refuse("neither-side-is-skinny", text, kept=kept[narrow], reduced=reduced)
     if reduced < SHORTEST:
         text = (
@@ -77,7 +80,8 @@ def skinny_gemm_schedule(
     if not by_rows and (not wide or offset.coefficient(wide[0]) != 1):
         return refuse(
             "no-minor-dimension",
-            f"@{nest.name}: the kept or the reduced dimension of the larger matrix must be its minor one",
+            f"@{nest.name}: the kept or the reduced dimension of the larger matrix must be its "
+            "minor one",
         )
     few = plan.axis(sides[narrow][0]) if sides[narrow] else None
     skinny = few.name if few is not None else ""

@@ -77,7 +77,8 @@ def transpose_schedule(
     if side * max([_pitch(side, width, size) for size in sizes]) * sum(sizes) > STATIC_SHARED_BYTES:
         return refuse(
             "shared-memory",
-            f"tiles of {len(staged)} arrays need more than {STATIC_SHARED_BYTES} bytes of shared memory",
+            f"tiles of {len(staged)} arrays need more than {STATIC_SHARED_BYTES} bytes of shared "
+            "memory",
         )
     i, j, around = _tiled([plan.axis(a) for a in axes], plan.axis(read), side)
     for s in staged:
@@ -86,7 +87,8 @@ def transpose_schedule(
         _threads(copied[j], copied[i], width, rows)
     _threads(i, j, width, rows)
     why = (
-        f"{counted(_tiles(read, written, side), 'tile')} of {side} x {side} elements for each matrix, "
+        f"{counted(_tiles(read, written, side), 'tile')} of {side} x {side} elements for each "
+        "matrix, "
         f"{LANES * rows} threads each"
     )
     if width > 1:

@@ -36,7 +36,10 @@ def common_length(sweeps: Sequence[AxisHandle | None], what: str, tuning: Tuning
     """
     lengths = {axis.extent if axis is not None else 1 for axis in sweeps}
     if len(lengths) > 1:
-        text = f"the loops over a {what} must have one length, got {' and '.join(map(str, sorted(lengths)))}"
+        text = (
+            f"the loops over a {what} must have one length, got "
+            f"{' and '.join(map(str, sorted(lengths)))}"
+        )
         return refuse("rows-of-different-lengths", text)
     (length,) = lengths
     return length if length > tuning.short else is_short(what, length)

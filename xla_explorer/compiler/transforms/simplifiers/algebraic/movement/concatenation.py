@@ -89,7 +89,10 @@ def few_operands(instruction: HloInstruction) -> Reason | None:
         rest + sum([len(o.operands) for o in set(inner)]),
     )
     if count > max(_MOST_REPEATED, written):
-        message = f"%{instruction.name} would have {count} operands, of which {written} are written (limit {_MOST_REPEATED})"
+        message = (
+            f"%{instruction.name} would have {count} operands, of which {written} are written "
+            f"(limit {_MOST_REPEATED})"
+        )
         return refuse("too-many-operands", message, operands=count, limit=_MOST_REPEATED)
     return None
 

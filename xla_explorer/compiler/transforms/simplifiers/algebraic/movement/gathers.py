@@ -22,7 +22,10 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import PRED
 
 _NOTHING = PaddingDimension(0, 0)
-_ROWS = "offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,%d}"
+_ROWS = (
+    "offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, "
+    "slice_sizes={1,%d}"
+)
 _INDICES = "i = s32[2,1] parameter(1)\n"
 _VALUE = "v = f32[] parameter(2)\n"
 
