@@ -23,9 +23,10 @@ WORK_LIMIT = 1.5
 
 
 class PlanCost(NamedTuple):
-    """kernels: how many.
+    """The cost of a fusion plan.
 
-    bytes: read and written by all of them. operations: executed, recomputation included.
+    kernels: the number of kernels. bytes: read and written by all kernels. operations: executed,
+    with those that fusion repeats.
     """
 
     kernels: int

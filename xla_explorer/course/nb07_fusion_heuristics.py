@@ -75,9 +75,10 @@ class Producer(NamedTuple):
 
 
 class Processor(NamedTuple):
-    """bandwidth: bytes a second.
+    """A machine for the exercise's cost model.
 
-    peak: operations a second. launch: seconds that each further kernel costs.
+    bandwidth: bytes per second. peak: operations per second. launch: seconds that each kernel after
+    the first one costs.
     """
 
     bandwidth: float

@@ -24,9 +24,10 @@ HEADER = ".version 7.8\n.target sm_80\n.address_size 64\n"
 
 
 class PtxRun(NamedTuple):
-    """output: what the kernel wrote.
+    """The result of a kernel on the emulator.
 
-    findings: faults, a sentence each. instructions: executed, by opcode, summed over warps.
+    output: the array that the kernel wrote. findings: one sentence for each fault. instructions:
+    executed instructions by opcode, summed over warps.
     """
 
     output: Array

@@ -15,10 +15,10 @@ _LEAST, _MOST = 0.01, 1000.0
 def roofline_plot(
     points: Mapping[str, tuple[float, float]], peak: float = 100e9, bandwidth: float = 20e9
 ) -> Svg:
-    """points: name -> (operations, bytes).
+    """Return a roofline plot as SVG.
 
-    peak: operations a second. bandwidth: bytes a second. Points lie on the roof, each with a line
-    to its name.
+    points: name -> (operations, bytes). peak: operations per second. bandwidth: bytes per second.
+    Points lie on the roof, each with a line to its name.
     """
     highest = 10.0 ** math.ceil(math.log10(peak))
     lowest = 10.0 ** math.floor(math.log10(min(peak, _LEAST * bandwidth)))

@@ -20,7 +20,7 @@ _WASM_FUNCTION, _WASM_TABLE, _WASM_GLOBAL = 0, 1, 3
 
 
 class SectionSize(NamedTuple):
-    """kind: `text` (code), `data` (constants and tables), `bss` (zeroed memory)."""
+    """Size of a section. kind: `text` (code), `data` (constants) or `bss` (zeroed memory)."""
 
     name: str
     kind: str

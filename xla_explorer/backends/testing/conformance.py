@@ -84,9 +84,9 @@ class Failure(NamedTuple):
 
 
 class Conformance:
-    """rows: a ConformanceRow each.
+    """The result of a conformance run: one ConformanceRow for each program.
 
-    first_failure: minimised; None when nothing is wrong and nothing crashed.
+    first_failure: the first wrong or crashed program, minimised; None if there is none.
     """
 
     def __init__(

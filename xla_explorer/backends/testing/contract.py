@@ -48,7 +48,7 @@ class ContractError(XlaExplorerError, AssertionError):
 
 
 class Contract:
-    """checks: a ContractCheck each."""
+    """The result of a contract run: one ContractCheck for each requirement."""
 
     def __init__(self, backend: str, checks: list[ContractCheck]) -> None:
         self.backend, self.checks = backend, checks

@@ -55,7 +55,7 @@ class XlaPlatform:
         "Real XLA:CPU of jaxlib, in a child process, with its dump of every pass; for comparison."
     )
     option_names: tuple[str, ...] = ("read_passes",)
-    """read_passes: names of passes; XLA dumps only the texts around these, which is quicker."""
+    """`read_passes`: names of passes; XLA dumps only the modules around them, which is faster."""
 
     def __init__(self, python: str | None = None) -> None:
         self.python = python

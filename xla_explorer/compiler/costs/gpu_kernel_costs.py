@@ -28,10 +28,11 @@ SHARE_OF_A_PRODUCT = (
 
 
 class KernelEstimate(NamedTuple):
-    """operations: instructions of lanes.
+    """The estimated cost of a kernel.
 
-    bytes_read: distinct. bytes_read_again: from a cache. occupancy: share of the device's resident
-    threads that the kernel fills, 0 to 1. Times in nanoseconds.
+    operations: instructions of all lanes. bytes_read: distinct bytes. bytes_read_again: from a
+    cache. occupancy: share of the device's resident threads that the kernel fills, 0 to 1. Times in
+    nanoseconds.
     """
 
     operations: float

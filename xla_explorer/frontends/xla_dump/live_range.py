@@ -24,9 +24,10 @@ class LiveRange(NamedTuple):
 
 
 class LiveRanges(NamedTuple):
-    """schedule: names by moment. ranges.
+    """The live ranges of a buffer assignment in XLA's dump.
 
-    peak: the moment at which most bytes live. alive: then, (instruction, shape index, bytes).
+    schedule: the instruction's name at each position of the schedule. peak: the position at which
+    most bytes are live. alive: (instruction, shape index, bytes) of the values live at the peak.
     """
 
     schedule: list[str]

@@ -32,9 +32,10 @@ _RETURNS = ("stablehlo.return", "mhlo.return", "func.return", "chlo.return", "sd
 
 
 class Scope:
-    """values: name -> an instruction for each result, or the literal of a constant.
+    """The values that are visible in a function or region, while it is converted.
 
-    outer: the scope around a region.
+    values: name -> an instruction for each result, or the literal of a constant. outer: the scope
+    around a region.
     """
 
     def __init__(
