@@ -90,6 +90,8 @@ def test_line_magics(shell: Shell) -> None:
     assert "pass " in text and result.result.startswith("--- before")
     assert shell.run("%hlo_step a 0")[0].success
     assert shell.run("%hlo_step a prev")[0].success
+    assert shell.run("%hlo_ask a kernels()[:1]")[0].result.total >= 1
+    assert "HloModule" in str(shell.run("%hlo_ask b passes[0].text")[0].result)
     assert "multiply" in shell.run("%hlo_diff a b")[0].result
     timing = shell.run("%hlo_time -r 3 a")[0].result
     assert timing.n == 3 and timing.median_us > 0
@@ -108,6 +110,7 @@ def test_line_magics(shell: Shell) -> None:
         ("%%hlo --args nothing\n" + ADD, "no variable is named 'nothing'"),
         ("%%hlo 1x\n" + ADD, "is not a Python variable name"),
         ("%hlo_step nothing", "no variable is named 'nothing'"),
+        ("%hlo_ask nothing kernels()", "no variable is named 'nothing'"),
         ("%hlo_diff a", "takes two names"),
     ],
 )

@@ -13,6 +13,7 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 from IPython.display import HTML, display
 
 from xla_explorer.compiler.rewriting import Rule
+from xla_explorer.explorer.asking import answer
 from xla_explorer.explorer.catalogue import passes
 from xla_explorer.explorer.comparisons.comparison import diff
 from xla_explorer.explorer.compiling import compile
@@ -35,6 +36,11 @@ from xla_explorer.notebook.completion import SHOWN
 from xla_explorer.notebook.diagnostics import one_diagnostic
 from xla_explorer.notebook.jax_cell import JaxPrograms
 
+_ASKED = {
+    "fusion": "decisions('fusion')", "ir": "llvm_ir()", "asm": "assembly()", "ptx": "ptx()",
+    "buffers": "buffers()", "kernels": "kernels()", "code": "side_by_side()",
+}  # fmt: skip
+"""The question of each word of `--show` that asks one."""
 _WIDGETS = "xla_explorer.notebook.explorer_widget"
 """The module of the widget, which is loaded with the first one."""
 CHECKED_FLOPS = 2e8
@@ -46,9 +52,8 @@ def _shown(text: str) -> list[str]:
     wanted = [word for word in text.split(",") if word]
     for word in wanted:
         if word not in SHOWN:
-            raise UsageError(
-                f"argument --show: invalid choice: {word!r} (choose from {', '.join(SHOWN)})"
-            )
+            known = ", ".join(SHOWN)
+            raise UsageError(f"argument --show: invalid choice: {word!r} (choose from {known})")
     return wanted
 
 
@@ -87,16 +92,14 @@ def _shapes(text: str | None) -> list[Any] | None:
     try:
         return list(ast.literal_eval(text))
     except (SyntaxError, TypeError, ValueError):
-        raise UsageError(
-            f"argument --shapes: write a list such as [(2,3),()], got {text}"
-        ) from None
+        wanted = "write a list such as [(2,3),()]"
+        raise UsageError(f"argument --shapes: {wanted}, got {text}") from None
 
 
 def _forms() -> Any:
     """Return the module that has `PassForm` and `PipelineBuilder`."""
-    from xla_explorer.notebook import (
-        pipeline_builder,
-    )  # start-up time: only forms need ipywidgets
+    # Start-up time: only forms need ipywidgets.
+    from xla_explorer.notebook import pipeline_builder
 
     return pipeline_builder
 
@@ -105,16 +108,15 @@ def _forms() -> Any:
 class HloMagics(Magics):
     """The magics `%%hlo`, `%%jax` and `%%hlo_rule`, and the line magics.
 
-    Those are `%hlo_step`, `%hlo_diff`, `%hlo_time`, `%hlo_passes`, `%hlo_form`, `%hlo_pipeline` and
-    `%hlo_explore`.
+    Those are `%hlo_ask`, `%hlo_step`, `%hlo_diff`, `%hlo_time`, `%hlo_passes`, `%hlo_form`,
+    `%hlo_pipeline` and `%hlo_explore`.
     """
 
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
         self._at: dict[int, int] = {}
-        self._explored: dict[
-            str, Any
-        ] = {}  # by the name of the session, the widget that its cell shows
+        # By the name of a session, the widget that its cell shows.
+        self._explored: dict[str, Any] = {}
 
     @property
     def _names(self) -> dict[str, Any]:
@@ -184,9 +186,8 @@ class HloMagics(Magics):
             return None
         wanted = _shown(given.show)
         if given.time and given.no_run:
-            raise UsageError(
-                "argument --time: a profile runs the module; leave out --no-run, or --time"
-            )
+            problem = "a profile runs the module; leave out --no-run, or --time"
+            raise UsageError(f"argument --time: {problem}")
         if not given.name.isidentifier():
             raise UsageError(f"argument name: {given.name!r} is not a Python variable name")
         sessions = self._compiled(given, cell)
@@ -321,16 +322,9 @@ class HloMagics(Magics):
         elif word == "graph":
             display(session.passes[-1].graph())
         elif word == "fusion":
-            frame = session.decisions("fusion")[["verdict", "subjects", "code", "reason"]]
-            display(
-                HTML(
-                    table_html(
-                        "Fusion decisions",
-                        ["verdict", "subjects", "code", "reason"],
-                        frame.values.tolist(),
-                    )
-                )
-            )
+            columns = ["verdict", "subjects", "code", "reason"]
+            rows = answer(session, _ASKED[word]).value[columns].values.tolist()
+            display(HTML(table_html("Fusion decisions", columns, rows)))
         elif word == "explore":
             known = self._explored.get(name)
             if known is None or known not in sys.modules[_WIDGETS].widgets_of(session):
@@ -339,12 +333,7 @@ class HloMagics(Magics):
         elif word == "html":
             display(HTML(saved_html(session._explorer_source_(), options.embed)))
         else:
-            display(
-                getattr(
-                    session,
-                    {"ir": "llvm_ir", "asm": "assembly", "code": "side_by_side"}.get(word, word),
-                )()
-            )
+            display(answer(session, _ASKED[word]).value)
 
     # -- line magics -------------------------------------------------------------------------------
     def _value(self, name: str) -> Any:
@@ -378,16 +367,26 @@ class HloMagics(Magics):
         elif where.lstrip("-").isdigit() and -len(ran) <= int(where) < len(ran):
             index = ran[int(where)].number
         else:
-            raise UsageError(
-                f"step {where!r}: next, prev or a number from 0 (as written) to {ran.last}"
-            )
+            wanted = f"next, prev or a number from 0 (as written) to {ran.last}"
+            raise UsageError(f"step {where!r}: {wanted}")
         self._at[id(ran)] = index
         step = ran[index]
         print(
             f"pass {index} of {ran.last}, {step.pipeline}/{step.name}: {step.instructions_before} -> "
             f"{step.instructions} instructions, {step.rewrites} rules applied"
         )
-        return step.text_diff() if step.changed else CodeText("it changed nothing")
+        if not step.changed:
+            return CodeText("it changed nothing")
+        return answer(thing, f"passes[{index}].text_diff()").value
+
+    @line_magic
+    @one_diagnostic
+    def hlo_ask(self, line: str) -> Any:
+        """`%hlo_ask [NAME] CALL`: the answer to a question, such as `%hlo_ask f kernels()[:5]`."""
+        name, _, call = line.strip().partition(" ")
+        if not name.isidentifier() or not call:
+            name, call = "_hlo", line
+        return answer(self._value(name), call.strip())
 
     @line_magic
     @one_diagnostic
