@@ -76,7 +76,7 @@ def test_a_line_is_related_to_everything_that_it_became(softmax: Session) -> Non
     line = frame[frame["line"] == "model.py:8"]
     assert (
         {"llvm-ir-optimized", "assembly"} <= set(line["stage"])
-        and (line["us"] > 0).all()
+        and (line["time_us"] > 0).all()
         and (line["bytes"] > 0).all()
     )
     text = softmax.stage("assembly").text.split("\n")

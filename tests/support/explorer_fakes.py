@@ -8,7 +8,6 @@ from xla_explorer.explorer.display.code_pane import CodePane, PrintedLine, TextL
 from xla_explorer.explorer.display.plain_data import plain
 from xla_explorer.explorer.page.json_data import to_mapping
 from xla_explorer.explorer.page.rows import (
-    BufferRow,
     BufferView,
     Column,
     LlvmPassRow,
@@ -29,6 +28,7 @@ from xla_explorer.explorer.pictures.picture import (
 )
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
 from xla_explorer.explorer.tables.kernel import Kernel, MachineRoof
+from xla_explorer.explorer.tables.rows import Buffer
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.reason import Check
 
@@ -600,7 +600,7 @@ class HostileView(View):
     def buffers(self) -> dict[str, Any] | None:
         rows = tuple(
             [
-                BufferRow(t, k, t, t, "arena", t, 64 * k, 64, k, k + 2, k, k + 2, (t,))
+                Buffer(t, t, t, t, "arena", 64 * k, 64, k, k + 2, (t,), t, k, k, k + 2)
                 for k, t in enumerate(HOSTILE)
             ]
         )

@@ -64,7 +64,7 @@ def list_page(found: RecordedModules, prefix: str = "", against: str = "") -> st
         '<tr><td><a '
         f'href="{prefix}{quote(row.key, safe="")}">{escape(row.name or "(device work without a module)")}</a>'
         f'{f" <small>{escape(_number(row.key))}</small>" if counts[row.name] > 1 else ""}</td>'
-        f'<td class="n">{microseconds(row.us) if row.us is not None else ""}</td>'
+        f'<td class="n">{microseconds(row.time_us) if row.time_us is not None else ""}</td>'
         f'<td class="n">{row.runs or ""}</td><td class="n">{row.passes or ""}</td></tr>'
         for row in found.rows[:_MOST_ROWS]
     ])  # fmt: skip

@@ -37,13 +37,13 @@ _ALIKE: Final = PrintOptions.fingerprint.but(header=False)
 class ModuleRow(NamedTuple):
     """A module of the folder.
 
-    key: in addresses. us: device time, None if no profile has it. runs: recorded. passes: HLO texts
-    in the dump.
+    key: in addresses. time_us: device time, None if no profile has it. runs: recorded.
+    passes: HLO texts in the dump.
     """
 
     key: str
     name: str
-    us: float | None
+    time_us: float | None
     runs: int
     passes: int
 
@@ -93,7 +93,7 @@ class RecordedModules(Report):
             key = f"profile-{number if number is not None else ''}-{name}"
             self._program_of[key] = name, number
             rows.append(_row(key, name, row, 0))
-        return sorted(rows, key=lambda row: (-(row.us or 0.0), -row.passes, row.name))
+        return sorted(rows, key=lambda row: (-(row.time_us or 0.0), -row.passes, row.name))
 
     def _joined(self, ran: list[Program]) -> dict[str, Program]:
         """Return the program of the profile for each dumped module, by the module's key.
@@ -150,7 +150,7 @@ class RecordedModules(Report):
             session = dumped_session(self._dump.module(int(key.removeprefix("dump-"))))
         else:
             session = self._profiled(row, key)
-        if row.us is not None:
+        if row.time_us is not None:
             join_times(session, self._times_of(key, session.module))
         return session
 

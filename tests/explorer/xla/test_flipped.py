@@ -29,11 +29,11 @@ def test_a_fusion_that_one_of_two_made_is_shown_with_what_it_costs(tmp_path: Pat
         "fused",
         "memory",
     )
-    assert row.bytes == 2 * 512 * 512 * 4 and row.us is not None and row.us > 0
+    assert row.bytes == 2 * 512 * 512 * 4 and row.delta_us is not None and row.delta_us > 0
     assert found.kernels == [("subtract", 0, 1)] and ("kernels", 2, 3) in found.counts
     assert found and "1 decisions flipped" in str(found)
     back = xe.xla.compare(second, first).flipped[0]
-    assert back.us is not None and back.us == -row.us
+    assert back.delta_us is not None and back.delta_us == -row.delta_us
     assert not xe.xla.compare(first, first)
 
 

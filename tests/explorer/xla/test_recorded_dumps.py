@@ -58,7 +58,7 @@ def test_a_norm_with_a_pool_and_a_scatter_is_replayed_by_the_rules_of_xla_on_a_g
     assert all(row.agrees for (_, consumer), row in rows.items() if "scatter" in consumer)
     assert (
         rows["sub.19.0", "mul.16.0"].code == "slower-when-fused"
-        and "XLA's estimate" in rows["sub.19.0", "mul.16.0"].xla_message
+        and "XLA's estimate" in rows["sub.19.0", "mul.16.0"].xla_reason
     )
     apart = [row for row in found.rows if row.xla == "memory" and row.agrees]
     assert all(row.message for row in apart)

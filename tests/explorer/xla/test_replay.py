@@ -89,7 +89,7 @@ def test_an_edge_into_an_earlier_kernel_names_the_pass_that_made_it(tmp_path: Pa
         512 * 512 * 4,
         "fused-before",
     )
-    assert "%ynn_fusion was made before by dot-library-rewriter" in edge.message
+    assert "%ynn_fusion was made before by dot-library-rewriter" in edge.reason
     assert "XLA fused 2 of 3 edges" in repr(found) and "dot-library-rewriter" in found.to_markdown()
 
 
@@ -130,7 +130,7 @@ def test_a_dump_without_the_pass_says_so(tmp_path: Path) -> None:
 def test_the_replay_agrees_with_real_xla(name: str, least: float) -> None:
     pytest.importorskip("jax", reason="needs the extra `jax`")
     found = xe.xla.replay_fusion(xe.compile(xe.example(name), backend="xla"))
-    assert found.agreed >= least and any(edge.message for edge in found.refused())
+    assert found.agreed >= least and any(edge.reason for edge in found.refused())
 
 
 LAID_OUT = """HloModule jit_f, entry_computation_layout={(f32[8,4]{1,0})->f32[4,8]{1,0}}

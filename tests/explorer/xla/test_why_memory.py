@@ -62,7 +62,7 @@ def test_the_peak_is_told_by_line_and_donations_that_do_not_help_are_named() -> 
     )
     assert [one.parameter for one in found.not_aliased] == [
         1
-    ] and "no result has its shape f32[8,64]" in found.not_aliased[0].why
+    ] and "no result has its shape f32[8,64]" in found.not_aliased[0].reason
     assert all("test_why_memory.py:" in one.line for one in found.alive)
     assert "donated but not aliased" in str(found) and "source lines at the peak" in str(found)
 
@@ -80,8 +80,8 @@ def test_a_call_says_why_it_compiled() -> None:
         False,
     ] and found.compiles == 2
     assert (
-        found.calls[0].why == "the first call"
-        and found.calls[2].why == "args[0]: shape (3,) became (4,)"
+        found.calls[0].reason == "the first call"
+        and found.calls[2].reason == "args[0]: shape (3,) became (4,)"
     )
     assert found.calls[2].compile > 0 and found.calls[1].compile == found.calls[1].trace == 0
     assert "2 of 4 calls compiled" in str(found)
@@ -142,7 +142,7 @@ def test_a_committed_argument_is_the_cause_of_a_compile(nest: Callable[[Any], An
     for one in held:
         there = xe.xla.why_recompiled(double, (nest(free),), (nest(one),), (nest(one),))
         assert [call.compiled for call in there.calls] == [True, True, False]
-        assert there.calls[1].why.endswith("device not committed became committed to " + name)
+        assert there.calls[1].reason.endswith("device not committed became committed to " + name)
         back = xe.xla.why_recompiled(double, (nest(one),), (nest(free),))
-        assert back.calls[1].why.endswith(f": device committed to {name} became not committed")
+        assert back.calls[1].reason.endswith(f": device committed to {name} became not committed")
     assert not xe.compare.signatures((nest(free),), (nest(np.ones(3, np.float32)),))

@@ -308,7 +308,7 @@ class RelationRow(NamedTuple):
 
     Such an instruction has an empty stage and code, and the number 0. line: of the source.
     instruction, opcode: of the result. sources: instructions as written. kernel: the step that
-    computes it. us: its time in one run, measured by a profile, else estimated. bytes: its reads
+    computes it. time_us: of one run, measured by a profile, else estimated. bytes: its reads
     and writes in one run (estimate). number: of the line in its stage.
     """
 
@@ -317,7 +317,7 @@ class RelationRow(NamedTuple):
     opcode: str
     sources: tuple[str, ...]
     kernel: str
-    us: float | None
+    time_us: float | None
     bytes: int | None
     stage: str
     number: int

@@ -109,8 +109,12 @@ class Explanation(Report):
 
     def records(self) -> Table:
         """Return a row per decision."""
-        rows = [(r.verdict, " → ".join(r.about), r.code, r.message) for r in self.decisions]
-        return Table(["verdict", "producer → consumer", "code", "reason"], rows, "Decisions")
+        ends = [(*r.about, "", "")[:2] for r in self.decisions]
+        rows = [
+            (r.verdict, *names, r.code, r.message)
+            for r, names in zip(self.decisions, ends, strict=True)
+        ]
+        return Table(["verdict", "producer", "consumer", "code", "reason"], rows, "Decisions")
 
 
 def explain(session: Compilation, key: int) -> Explanation:

@@ -18,12 +18,14 @@ from xla_explorer.explorer.code.kernel_alone import (
     operands_of_kernel,
     same_bits,
 )
-from xla_explorer.explorer.code.llvm.llvm_views import LOOP_COLUMNS, inner_loops
+from xla_explorer.explorer.code.llvm.llvm_views import inner_loops
 from xla_explorer.explorer.display import Blocks, Code, Report, Sentence, Table, microseconds
 from xla_explorer.explorer.measures.profiling import spread
 from xla_explorer.explorer.sessions.arguments import largest_error
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.explorer.sessions.isolation import as_one_run
+from xla_explorer.explorer.tables.code_rows import MachineLoop
+from xla_explorer.explorer.tables.rows import columns_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.rounds import rounds
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
@@ -147,9 +149,8 @@ class TimedRun(KernelRun):
     def further(self) -> Blocks:
         """Yield llvm-mca's figures."""
         if self.loops:
-            yield Table(
-                ["kernel", *LOOP_COLUMNS[1:-1]], self.loops, title="llvm-mca, innermost loops"
-            )
+            columns = ["kernel", *columns_of(MachineLoop)[1:-1]]
+            yield Table(columns, self.loops, title="llvm-mca, innermost loops")
 
     def records(self) -> Table:
         """Return a row for each of the two kernels."""
@@ -162,7 +163,7 @@ class TimedRun(KernelRun):
             if self.threads > 1
             else "one thread, its own processor time"
         )
-        return Table(["schedule", "us", "ratio", "predicted_us"], rows, note=note)
+        return Table(["schedule", "median_us", "ratio", "predicted_us"], rows, note=note)
 
 
 class CountedRun(KernelRun):

@@ -158,9 +158,9 @@ class KernelSchedule(Schedule, Report):
 
     def records(self) -> Table:
         """Return a row per directive."""
-        rows = [(str(step.directive), "done", _facts(step.facts)) for step in self.steps]
-        rows += [(text, "refused", reason.message) for text, reason in self.refused]
-        return Table(["directive", "verdict", "numbers or reason"], rows)
+        rows = [(str(step.directive), "done", _facts(step.facts), "") for step in self.steps]
+        rows += [(text, "refused", "", reason.message) for text, reason in self.refused]
+        return Table(["directive", "verdict", "facts", "reason"], rows)
 
     def to_json(self) -> Any:
         """Return the kernel, the text, and the writer of the kernel that runs."""

@@ -25,6 +25,7 @@ from xla_explorer.explorer.code.loop_rows import DirectiveStep, diff_rows
 from xla_explorer.explorer.code.lowering_steps import LoopNestText
 from xla_explorer.explorer.display import Blocks, Code, Report, Sentence, Table, TextLine
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
+from xla_explorer.explorer.tables.rows import Loop, columns_of
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -107,13 +108,11 @@ class Loops(Report, tuple[KernelLoops, ...]):
     def records(self) -> Table:
         """Return a row per kernel."""
         rows = [
-            (k.label, k.family, "nest" if k.is_nest else "opaque", k.made_by, k.schedule,
+            Loop(k.label, k.family, "nest" if k.is_nest else "opaque", k.made_by, k.schedule,
              round(k.estimate.nanoseconds / 1e3, 2) if k.estimate else None, str(k.reason or ""))
             for k in self
         ]  # fmt: skip
-        return Table(
-            ["kernel", "family", "form", "made_by", "schedule", "predicted_us", "reason"], rows
-        )
+        return Table(columns_of(Loop), rows)
 
     def families(self) -> list[tuple[str, int, int, int]]:
         """Return rows (family, kernels, nests among them, nests made by a schedule)."""

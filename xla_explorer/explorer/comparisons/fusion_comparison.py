@@ -38,7 +38,7 @@ class FusionEdge(NamedTuple):
     ----------
     left, right : str
         `fused`, `memory` or `-`.
-    code, message : str
+    code, reason : str
         The reason of the refusal, if it was decided; of the left side if neither fused.
     bytes : int
         The size of the value that is written and read again without fusion.
@@ -49,7 +49,7 @@ class FusionEdge(NamedTuple):
     left: str
     right: str
     code: str
-    message: str
+    reason: str
     bytes: int
 
 
@@ -68,7 +68,7 @@ class FusionComparison(Report):
         self.left, self.right, self.edges = left, right, edges
 
     def records(self) -> Table:
-        """Return a row for each edge: producer, consumer, left, right, code, message, bytes."""
+        """Return a row for each edge: producer, consumer, left, right, code, reason, bytes."""
         return Table(FusionEdge._fields, self.edges)
 
     @property
@@ -85,7 +85,7 @@ class FusionComparison(Report):
             f"{both} edges fused by both, {ours} by {self.left} only, {theirs} by {self.right} only"
         )
         rows = [
-            (f"%{e.producer}", f"%{e.consumer}", e.left, e.right, e.bytes, e.code, e.message)
+            (f"%{e.producer}", f"%{e.consumer}", e.left, e.right, e.bytes, e.code, e.reason)
             for e in self.edges
             if e.left != e.right
         ]

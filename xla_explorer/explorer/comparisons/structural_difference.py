@@ -128,7 +128,7 @@ class StructuralDifference(Report):
     def blocks(self) -> Blocks:
         """Yield the counts by status, sizes and costs, and the instructions that differ."""
         yield Table(
-            ["", "left", "right"],
+            ["what", "left", "right"],
             self.summary(),
             ", ".join([f"{n} {status}" for status, n in self.counts.items() if n]),
         )

@@ -33,6 +33,8 @@ from xla_explorer.explorer.measures.profiling import kernel_threads, limits_here
 from xla_explorer.explorer.measures.slow_forms import SLOW_FORMS
 from xla_explorer.explorer.questions.decisions import decisions_of
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
+from xla_explorer.explorer.tables.code_rows import AdviceRow
+from xla_explorer.explorer.tables.rows import columns_of
 from xla_explorer.foundation.decision import Decision
 
 _MOST = 6
@@ -241,7 +243,7 @@ class SessionAdvice(Report):
         """Return a row per change: gain_us (upper bound per run), share, sentence, line."""
         whole = self.facts.run_us or 1.0
         return Table(
-            ["gain_us", "share", "sentence", "line"],
+            columns_of(AdviceRow),
             [(a.gain_us, a.gain_us / whole, a.sentence, a.line) for a in self.advice],
         )
 

@@ -21,24 +21,12 @@ from xla_explorer.explorer.display import (
 )
 from xla_explorer.explorer.measures.dumped_buffers import DumpedBuffers, dumped_buffers
 from xla_explorer.explorer.sessions.compilation import DUMP, Compilation, NotThereError, source_line
+from xla_explorer.explorer.tables.rows import Buffer, columns_of
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 
 if TYPE_CHECKING:
     import pandas
-
-_COLUMNS = [
-    "value",
-    "opcode",
-    "shape",
-    "allocation",
-    "kind",
-    "offset",
-    "size",
-    "start",
-    "end",
-    "shared_with",
-]
 
 
 class Peak(Report):
@@ -98,17 +86,24 @@ class BufferReport(Report):
         return self.peak_bytes + self.scratch_bytes + results
 
     def records(self) -> Table:
-        """Return a row per value.
+        """Return a `Buffer` per value."""
+        return Table(columns_of(Buffer), self.rows(), limit=60, printed=60)
 
-        Columns: value, opcode, shape, allocation, kind, offset and size in bytes, start, end,
-        shared_with.
-        """
-        return Table(
-            _COLUMNS,
-            [[row[column] for column in _COLUMNS] for row in self.assignment.to_rows()],
-            limit=60,
-            printed=60,
-        )
+    def rows(self) -> list[Buffer]:
+        """Return the values in program order, with their bytes at the peak."""
+        memory = self.assignment.memory_by_position()
+        at = max(memory, key=lambda row: row[2], default=None)
+        held = {} if at is None else {v.name: n for v, n in self.assignment.held_at(at[1])}
+        return [
+            Buffer(
+                line=self.line_of(row["id"]),
+                instruction=row["id"],
+                held=held.get(row["value"], 0),
+                shared_with=tuple(row["shared_with"]),
+                **{key: row[key] for key in row if key not in ("id", "shared_with")},
+            )
+            for row in self.assignment.to_rows()
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """Return the sizes, and under `values` the rows of `to_frame()`."""

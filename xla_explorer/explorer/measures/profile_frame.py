@@ -12,9 +12,8 @@ from xla_explorer.explorer.display import wide_frame
 from xla_explorer.explorer.display.pandas_frame import WideFrame
 from xla_explorer.explorer.measures.kernel_costs import WHOLE_PROGRAM, member_costs
 from xla_explorer.explorer.sessions.compilation import Compilation, scope_of, source_line
+from xla_explorer.explorer.tables.rows import SourceLine, SourceScope, columns_of
 from xla_explorer.hlo.instruction import HloInstruction
-
-_COLUMNS = ["median_us", "estimated_us", "share", "kernels"]
 
 
 class Part(NamedTuple):
@@ -108,7 +107,8 @@ class ProfileFrame(WideFrame):
             [name, time, guess, time / whole if whole else None, int(count)]
             for name, (time, guess, count) in found.items()
         ]
-        return wide_frame(sorted(table, key=lambda row: -row[1]), [column, *_COLUMNS])
+        kind = SourceLine if column == "line" else SourceScope
+        return wide_frame(sorted(table, key=lambda row: -row[1]), columns_of(kind))
 
 
 def _parts(session: Compilation, i: HloInstruction, opcode: str) -> tuple[Part, ...]:

@@ -18,6 +18,8 @@ from xla_explorer.explorer.questions.decisions import decision_events
 from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation, source_line
 from xla_explorer.explorer.sessions.isolation import as_one_run
+from xla_explorer.explorer.tables.kernel import ProfiledKernel
+from xla_explorer.explorer.tables.rows import columns_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.analysis.cost import Cost, instruction_cost, module_cost
@@ -29,22 +31,7 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.measures.profile_frame import ProfileFrame
 
 SHORTEST_US = 0.2  # of shorter kernels the counter's steps are too coarse for a share of the roof
-COLUMNS = [
-    "kernel",
-    "opcode",
-    "runs_on",
-    "n",
-    "median_us",
-    "iqr_us",
-    "cycles",
-    "bytes",
-    "flops",
-    "intensity",
-    "gb_per_s",
-    "roof_share",
-    "line",
-    "instruction",
-]
+COLUMNS = columns_of(ProfiledKernel)
 
 
 class Timing(Report):

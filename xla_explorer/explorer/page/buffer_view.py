@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 from xla_explorer.explorer.measures.buffer_report import assigned_buffers, buffer_report
-from xla_explorer.explorer.page.rows import BufferRow, BufferView, ScheduleMoment, SharingReason
+from xla_explorer.explorer.page.rows import BufferView, ScheduleMoment, SharingReason
 from xla_explorer.explorer.sessions.compilation import Compilation
 
 MOST_BUFFERS = 400
@@ -24,44 +24,20 @@ def buffer_view(session: Compilation, *, with_reasons: bool) -> BufferView | Non
     assignment = report.assignment
     memory = assignment.memory_by_position()
     top = max(range(len(memory)), key=lambda k: memory[k][2], default=None)
-    peak = assignment.held_at(memory[top][1]) if top is not None else []
-    held = {value.name: size for value, size in peak}
     rows = sorted(
-        [row for row in assignment.to_rows() if row["size"]],
-        key=lambda row: (row["value"] not in held, -row["size"]),
+        [row for row in report.rows() if row.size], key=lambda row: (not row.held, -row.size)
     )
     hidden = max(0, len(rows) - MOST_BUFFERS)
-    kept = sorted(rows[:MOST_BUFFERS], key=lambda row: (row["start"], row["offset"]))
+    kept = sorted(rows[:MOST_BUFFERS], key=lambda row: (row.start, row.offset))
     reasons: list[SharingReason] = []
     if with_reasons:
-        names = [row["value"] for row in rows if row["kind"] == "arena"][:MOST_REASON_BUFFERS]
+        names = [row.value for row in rows if row.kind == "arena"][:MOST_REASON_BUFFERS]
         for a, b in combinations(dict.fromkeys(names), 2):
             reason = sharing_reason(session, a, b)
             if reason.code:
                 reasons.append(reason)
     return BufferView(
-        tuple(
-            [
-                BufferRow(
-                    row["value"],
-                    row["id"],
-                    row["opcode"],
-                    row["shape"],
-                    row["kind"],
-                    row["allocation"],
-                    row["offset"],
-                    row["size"],
-                    row["start"],
-                    row["end"],
-                    row["buffer_start"],
-                    row["buffer_end"],
-                    tuple(row["shared_with"][:20]),
-                    held.get(row["value"], 0),
-                    report.line_of(row["id"]),
-                )
-                for row in kept
-            ]
-        ),
+        tuple([row._replace(shared_with=row.shared_with[:20]) for row in kept]),
         assignment.arena_size,
         assignment.arena_lower_bound,
         tuple(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
+from xla_explorer.explorer.tables.rows import Buffer
 from xla_explorer.foundation.decision import Verdict
 
 
@@ -87,40 +88,6 @@ class TimingRow(NamedTuple):
     estimated: tuple[str, ...] = ()
 
 
-class BufferRow(NamedTuple):
-    """One value with its memory and live range.
-
-    Attributes
-    ----------
-    offset, size : int
-        Bytes.
-    start, end : float
-        Positions in program order.
-    buffer_start, buffer_end : float
-        Those of the memory, which several values may reuse (`shared_with`).
-    held : int
-        Bytes live at the peak of the arena; 0 if none.
-    line : str
-        Of the source.
-    """
-
-    name: str
-    instruction: int | None
-    opcode: str
-    shape: str
-    kind: str
-    allocation: str
-    offset: int
-    size: int
-    start: float
-    end: float
-    buffer_start: float
-    buffer_end: float
-    shared_with: tuple[str, ...] = ()
-    held: int = 0
-    line: str = ""
-
-
 class ScheduleMoment(NamedTuple):
     """One instruction in program order, and the bytes of the arena that are live while it runs."""
 
@@ -137,7 +104,7 @@ class SharingReason(NamedTuple):
     first: str
     second: str
     code: str
-    message: str
+    reason: str
 
 
 class BufferView(NamedTuple):
@@ -153,7 +120,7 @@ class BufferView(NamedTuple):
         For pairs of the largest buffers that do not share memory; a live view requests any pair.
     """
 
-    rows: tuple[BufferRow, ...]
+    rows: tuple[Buffer, ...]
     arena_bytes: int
     lower_bound_bytes: int
     schedule: tuple[ScheduleMoment, ...]

@@ -35,6 +35,7 @@ from xla_explorer.explorer.pictures.picture import PictureData
 from xla_explorer.explorer.pictures.svg import COLOURS
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
 from xla_explorer.explorer.tables.kernel import Kernel, MachineRoof
+from xla_explorer.explorer.tables.rows import Buffer
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.reason import Check
 
@@ -57,7 +58,7 @@ ROWS: dict[str, type] = {
     "nest": LoopKernel,
     "choice": LoopChoice,
     "try": LoopTry,
-    "buffer": rows.BufferRow,
+    "buffer": Buffer,
     "moment": rows.ScheduleMoment,
     "not_shared": rows.SharingReason,
     "roof": MachineRoof,

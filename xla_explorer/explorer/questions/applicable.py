@@ -81,7 +81,7 @@ class ApplicableRules(Report):
         return len(self.rules)
 
     def records(self) -> Table:
-        """Return a row for each rule: rule, applies, code, message, becomes, sentence, place."""
+        """Return a row for each rule: rule, applies, code, reason, becomes, sentence, place."""
         why = [(r.reason.code, r.reason.message) if r.reason else ("", "") for r in self.rules]
         rows = [
             (r.rule, r.reason is None, *refusal, r.becomes, r.sentence, r.place)
@@ -97,10 +97,10 @@ class ApplicableRules(Report):
             return
         title = f"{self.where}: {len(self.names)} of {len(self.rules)} fitting rules would act"
         rows = [
-            ("✗" if r.reason else "✓", r.rule, str(r.reason) if r.reason else r.becomes, r.sentence)
+            ("✗" if r.reason else "✓", r.rule, r.becomes, str(r.reason or ""), r.sentence)
             for r in self.rules
         ]
-        yield Table(["", "rule", "result, or why not", "says"], rows, title)
+        yield Table(["verdict", "rule", "becomes", "reason", "sentence"], rows, title)
 
 
 def applicable(

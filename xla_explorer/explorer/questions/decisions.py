@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, KINDS_OF_CODE, RULE
@@ -14,6 +14,7 @@ from xla_explorer.compiler.pipeline.explaining import kinds_of, steps_of_kind, w
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.questions.refusal_costs import RefusalCost, RefusalCosts
 from xla_explorer.explorer.sessions.lineage import Lineage
+from xla_explorer.explorer.tables.rows import DecisionRow, columns_of
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event
@@ -24,10 +25,6 @@ if TYPE_CHECKING:
     import pandas
 
     from xla_explorer.compiler.pipeline import PassTrace
-
-COLUMNS = (
-    "verdict", "kind", "producer", "consumer", "code", "cost_us", "cost_bytes", "reason", "subjects", "pass", "step", "facts",
-)  # fmt: skip
 
 
 @cache
@@ -96,7 +93,7 @@ def decisions_frame(
     further: Sequence[Decision] = (),
     backend: str = "",
 ) -> pandas.DataFrame:
-    """Return a row for each decision, with the columns `COLUMNS`.
+    """Return a row for each decision, a `DecisionRow`.
 
     producer, consumer: the names of two subjects, with %; a single subject is the producer.
     subjects: all names. code: of a refusal. cost_us, cost_bytes: the cost of a refusal in one run
@@ -124,31 +121,31 @@ def decisions_frame(
         for event in decision_events(trace, kind)
     ]
     rows += [
-        _row(d, trace, costs, False) | {"pass": backend}
+        _row(d, trace, costs, False)._replace(pass_=backend)
         for d in further
         if kind is None or d.kind == kind
     ]
-    return wide_frame(rows, COLUMNS)
+    return wide_frame(rows, columns_of(DecisionRow))
 
 
 def _row(
     decision: Decision, trace: PassTrace, costs: RefusalCosts, is_rewrite: bool
-) -> dict[str, Any]:
+) -> DecisionRow:
     cost = costs.of(decision)
-    return {
-        "verdict": decision.verdict,
-        "kind": RULE if is_rewrite else decision.kind,
-        "producer": decision.about[0] if decision.about else "",
-        "consumer": decision.about[1] if len(decision.about) == 2 else "",
-        "code": decision.code or (decision.kind if is_rewrite else ""),
-        "reason": decision.message,
-        "facts": add_cost(decision, cost).facts,
-        "subjects": decision.about,
-        "pass": trace.name_of(decision.step),
-        "step": decision.step,
-        "cost_us": cost.microseconds if cost is not None else None,
-        "cost_bytes": cost.size if cost is not None else None,
-    }
+    return DecisionRow(
+        verdict=decision.verdict,
+        kind=RULE if is_rewrite else decision.kind,
+        producer=decision.about[0] if decision.about else "",
+        consumer=decision.about[1] if len(decision.about) == 2 else "",
+        code=decision.code or (decision.kind if is_rewrite else ""),
+        cost_us=cost.microseconds if cost is not None else None,
+        cost_bytes=cost.size if cost is not None else None,
+        reason=decision.message,
+        subjects=decision.about,
+        pass_=trace.name_of(decision.step),
+        step=decision.step,
+        facts=add_cost(decision, cost).facts,
+    )
 
 
 def add_cost(decision: Decision, cost: RefusalCost | None) -> Decision:

@@ -12,12 +12,13 @@ from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.questions.decisions import decision_events, names_before
 from xla_explorer.explorer.questions.why_not import Known, answer
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
+from xla_explorer.explorer.tables.code_rows import OverrideRow
+from xla_explorer.explorer.tables.rows import columns_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.foundation.visible_text import cleaned
 
 _CLONED = re.compile(r"(\.clone(\.\d+)?)+\Z")
-_HEAD = ["override", "kind", "subjects", "granted", "reason"]
 
 
 class Override(NamedTuple):
@@ -89,7 +90,7 @@ class Overrides(Report, tuple[Override, ...]):
             )
             for w in self
         ]
-        return Table(_HEAD, rows)
+        return Table(columns_of(OverrideRow), rows)
 
 
 def overrides_of(session: Compilation) -> Overrides:

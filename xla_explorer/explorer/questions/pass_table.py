@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.tables.rows import PassCost, columns_of
 from xla_explorer.hlo.analysis.cost import module_cost
 
 if TYPE_CHECKING:
@@ -14,9 +15,7 @@ if TYPE_CHECKING:
 
     from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 
-COST_COLUMNS = [
-    "step", "pass", "ms", "instructions", "delta_instructions", "bytes", "delta_bytes", "flops", "delta_flops", "rewrites", "attempts",
-]  # fmt: skip
+COST_COLUMNS = columns_of(PassCost)
 
 
 def opcode_rows(

@@ -11,6 +11,7 @@ from typing import Any
 from xla_explorer.compiler.pipeline import registered_passes
 from xla_explorer.compiler.rewriting.declared import declared_rules
 from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.tables.rows import RuleCount, columns_of
 from xla_explorer.foundation.journal import Journal
 
 
@@ -63,5 +64,5 @@ def hot_rules(journal: Journal | None) -> Any:
         counted = journal.hot_rules()
     return wide_frame(
         [(*row, *rule_summary(row[0], acting.get(row[0], ""))) for row in counted],
-        ["rule", "accepted", "refused", "sentence", "place"],
+        columns_of(RuleCount),
     )

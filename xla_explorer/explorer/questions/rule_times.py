@@ -13,6 +13,7 @@ from xla_explorer.compiler.rewriting.declared import declared_rules
 from xla_explorer.compiler.rewriting.rule import BuildResult, Captures
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.questions.rule_book import rule_book
+from xla_explorer.explorer.tables.rows import RuleCost, columns_of
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 
-COLUMNS = ["rule", "pass", "ms", "share", "tried", "fitted", "made", "modules", "sentence", "place"]
+COLUMNS = columns_of(RuleCost)
 
 
 class RuleTime:

@@ -12,7 +12,7 @@ from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.questions.applicable import tried
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot
 
-_COLUMNS = ["outcome", "instruction", "becomes_or_why_not", "hlo"]
+_COLUMNS = ["outcome", "instruction", "becomes", "reason", "hlo"]
 MOST_NEAR = 20
 """Near misses that are shown, the nearest first."""
 
@@ -27,7 +27,7 @@ class RuleMatch(NamedTuple):
         root matches, an operand does not).
     becomes : str
         The replacement as HLO.
-    why : str
+    reason : str
         The reason without one.
     fits, nodes : int
         Nodes of the pattern that match, and all of its nodes.
@@ -36,7 +36,7 @@ class RuleMatch(NamedTuple):
     outcome: str
     instruction: str
     becomes: str
-    why: str
+    reason: str
     fits: int
     nodes: int
     hlo: str
@@ -79,7 +79,7 @@ class RuleTrial(Report):
         return f"{self.rule} {self.where}, {self.instructions} instructions: {counts}"
 
     def records(self) -> Table:
-        """Return a row per match: outcome, instruction, becomes, why, fits, nodes, hlo."""
+        """Return a row per match: outcome, instruction, becomes, reason, fits, nodes, hlo."""
         return Table(list(RuleMatch._fields), [tuple(match) for match in self.matches])
 
     def blocks(self) -> Blocks:
@@ -92,7 +92,7 @@ class RuleTrial(Report):
             for m in shown
         ]
         rows = [
-            (mark, m.instruction, m.becomes or m.why, m.hlo)
+            (mark, m.instruction, m.becomes, m.reason, m.hlo)
             for mark, m in zip(marks, shown, strict=True)
         ]
         left = len(near) - MOST_NEAR

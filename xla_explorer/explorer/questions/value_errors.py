@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 
-COLUMNS = ["step", "pass", "rewrite", "by", "instructions", "error", "agrees", "problem"]
+COLUMNS = ["step", "pass", "rewrite", "by", "instructions", "error", "agrees", "reason"]
 MOST_REWRITES = 400
 
 

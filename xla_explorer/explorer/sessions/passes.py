@@ -28,6 +28,7 @@ from xla_explorer.explorer.pictures.picture import PictureEdge, PictureGraph
 from xla_explorer.explorer.pictures.region import Region
 from xla_explorer.explorer.sessions.lineage import Lineage
 from xla_explorer.explorer.sessions.step_texts import StepTexts
+from xla_explorer.explorer.tables.rows import Pass, columns_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
 from xla_explorer.foundation.keywords import explains_methods
@@ -42,10 +43,6 @@ from xla_explorer.hlo.module import (
 )
 
 AS_WRITTEN = "as written"  # the name of element 0
-_COLUMNS = [
-    "step", "pipeline", "pass", "changed", "seconds", "instructions_before", "instructions_after", "added", "removed", "modified",
-    "rewrites", "error",
-]  # fmt: skip
 
 
 @explains_methods
@@ -257,11 +254,9 @@ class RecordedPass(Report):
             if difference is not None
             else (0, 0, 0)
         )
-        return Table(
-            _COLUMNS,
-            [(self.number, self.pipeline, self.name, self.changed, _seconds(self), self.instructions_before, self.instructions,
-              *counts, self.rewrites, self.error or None)],
-        )  # fmt: skip
+        sizes = self.instructions_before, self.instructions
+        found = (self.number, self.pipeline, self.name, self.changed, _seconds(self), *sizes)
+        return Table(columns_of(Pass), [Pass(*found, *counts, self.rewrites, self.error or None)])
 
 
 P_co = TypeVar("P_co", bound=RecordedPass, covariant=True)
@@ -385,7 +380,7 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         Columns: step (its number), pipeline, pass, changed, seconds, instructions before and after,
         added, removed, modified, rewrites, error.
         """
-        return Table(_COLUMNS, [row for p in self for row in p.records().rows])
+        return Table(columns_of(Pass), [row for p in self for row in p.records().rows])
 
     def text_of(self, snapshot: ModuleSnapshot) -> list[PrintedLine]:
         """Return (line, instruction id or None) of a snapshot's text; the last ones are kept.

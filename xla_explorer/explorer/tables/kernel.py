@@ -56,6 +56,28 @@ class Kernel(NamedTuple):
         return self.median_us if self.median_us is not None else self.predicted_us or 0.0
 
 
+class ProfiledKernel(NamedTuple):
+    """One kernel of a profile, or the whole program, whose columns are of one run.
+
+    bytes, flops, intensity: estimates. cycles: of the processor's counter, None without one.
+    """
+
+    kernel: str
+    opcode: str
+    runs_on: str
+    n: int
+    median_us: float
+    iqr_us: float
+    cycles: float | None
+    bytes: int
+    flops: int
+    intensity: float | None
+    gb_per_s: float | None
+    roof_share: float | None
+    line: str
+    instruction: int | None
+
+
 class MachineRoof(NamedTuple):
     """Measured limits of the cores that a program uses.
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from xla_explorer.explorer.tables.kernel import Kernel
+from xla_explorer.explorer.tables import code_rows, rows
+from xla_explorer.explorer.tables.kernel import Kernel, ProfiledKernel
+from xla_explorer.explorer.tables.rows import columns_of
 
 Record = Mapping[str, Any]
 
@@ -17,15 +19,20 @@ class Noun(NamedTuple):
     ----------
     name : str
         The noun.
-    columns : tuple of str
-        Columns that a table of it has, in their order; a table may have fewer.
+    rows : tuple of type
+        The row types of its tables; a table may have fewer columns.
     importance : callable
         The sort key of a row, smaller ones first.
     """
 
     name: str
-    columns: tuple[str, ...]
+    rows: tuple[type, ...]
     importance: Callable[[Record], Any]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of its row types."""
+        return tuple(dict.fromkeys([name for row in self.rows for name in columns_of(row)]))
 
     def ordered(self, rows: Iterable[Any]) -> list[Any]:
         """Return the rows, the most important first; equal ones keep their order."""
@@ -49,98 +56,39 @@ def _decision(row: Record) -> tuple[bool, float, float]:
 _NOUNS: Final = (
     Noun(
         "kernel",
-        (*Kernel._fields, "cycles", "bytes", "intensity"),
+        (Kernel, ProfiledKernel),
         lambda row: -_number(row, "median_us", "predicted_us"),
     ),
-    Noun(
-        "decision",
-        (
-            "verdict", "kind", "producer", "consumer", "code", "cost_us", "cost_bytes", "reason",
-            "subjects", "pass", "step", "facts",
-        ),
-        _decision,
-    ),
+    Noun("decision", (rows.DecisionRow,), _decision),
     Noun(
         "pass",
-        (
-            "step", "pipeline", "pass", "changed", "seconds", "ms", "instructions",
-            "instructions_before", "instructions_after", "delta_instructions", "bytes",
-            "delta_bytes", "flops", "delta_flops", "added", "removed", "modified", "rewrites",
-            "attempts", "error",
-        ),
+        (rows.Pass, rows.PassCost),
         lambda row: (not row.get("error"), -abs(_number(row, "delta_instructions", "rewrites"))),
     ),
-    Noun(
-        "buffer",
-        (
-            "value", "opcode", "shape", "allocation", "kind", "offset", "size", "start", "end",
-            "shared_with",
-        ),
-        lambda row: -_number(row, "size"),
-    ),
+    Noun("buffer", (rows.Buffer,), lambda row: -_number(row, "size")),
     Noun(
         "rule",
-        (
-            "rule", "pass", "accepted", "refused", "ms", "share", "tried", "fitted", "made",
-            "modules", "sentence", "place",
-        ),
+        (rows.RuleCount, rows.RuleCost),
         lambda row: (-_number(row, "ms"), -_number(row, "accepted")),
     ),
-    Noun(
-        "loop",
-        ("kernel", "family", "form", "made_by", "schedule", "predicted_us", "reason"),
-        lambda row: -_number(row, "predicted_us"),
-    ),
+    Noun("loop", (rows.Loop,), lambda row: -_number(row, "predicted_us")),
     Noun(
         "source line",
-        ("line", "scope", "median_us", "estimated_us", "share", "kernels"),
+        (rows.SourceLine, rows.SourceScope),
         lambda row: -_number(row, "median_us"),
     ),
-    Noun(
-        "advice",
-        ("gain_us", "share", "sentence", "line"),
-        lambda row: -_number(row, "gain_us"),
-    ),
-    Noun(
-        "override",
-        ("override", "kind", "subjects", "granted", "reason"),
-        lambda row: bool(row.get("granted")),
-    ),
-    Noun(
-        "remark",
-        ("kind", "pass", "message", "instruction", "line"),
-        lambda row: row.get("kind") != "missed",
-    ),
+    Noun("advice", (code_rows.AdviceRow,), lambda row: -_number(row, "gain_us")),
+    Noun("override", (code_rows.OverrideRow,), lambda row: bool(row.get("granted"))),
+    Noun("remark", (code_rows.Remark,), lambda row: row.get("kind") != "missed"),
     Noun(
         "llvm pass",
-        (
-            "number", "pass", "function", "level", "lines_before", "lines_after", "added",
-            "removed", "diff", "ms", "share", "runs",
-        ),
+        (code_rows.LlvmPass, code_rows.LlvmPassCost),
         lambda row: (-_number(row, "ms"), -_number(row, "added") - _number(row, "removed")),
     ),
-    Noun(
-        "machine loop",
-        (
-            "kernel", "loop", "instructions", "cycles", "ipc", "block_throughput", "bottleneck",
-            "model", "lines",
-        ),
-        lambda row: -_number(row, "cycles"),
-    ),
-    Noun(
-        "origin",
-        ("instruction", "computation", "opcode", "sources", "how", "line", "id"),
-        lambda row: bool(row.get("line")),
-    ),
-    Noun(
-        "found thing",
-        (
-            "what", "name", "op", "shape", "scope", "line", "text", "kind", "verdict", "reason",
-            "pass", "bytes", "time", "id", "step",
-        ),
-        lambda row: -_number(row, "time"),
-    ),
-)  # fmt: skip
+    Noun("machine loop", (code_rows.MachineLoop,), lambda row: -_number(row, "cycles")),
+    Noun("origin", (code_rows.Origin,), lambda row: bool(row.get("line"))),
+    Noun("found thing", (code_rows.FoundThing,), lambda row: -_number(row, "time")),
+)
 
 NOUNS: Final = {one.name: one for one in _NOUNS}
 """The nouns by name."""

@@ -44,10 +44,10 @@ class Flipped(NamedTuple):
         The two verdicts; `not decided` if only the other compile had it to decide.
     bytes : int
         Bytes stored and loaded in one of them only, once written and once read.
-    us : float or None
+    delta_us : float or None
         Time of these bytes at the machine's bandwidth, at most; positive if the second pays. None
         without a measured machine.
-    why : str
+    reason : str
         The reason of the one that refused.
     """
 
@@ -57,8 +57,8 @@ class Flipped(NamedTuple):
     first: str
     second: str
     bytes: int
-    us: float | None
-    why: str
+    delta_us: float | None
+    reason: str
 
 
 class XlaDifference(Report):

@@ -44,7 +44,7 @@ class NotAliased(NamedTuple):
     parameter: int
     name: str
     bytes: int
-    why: str
+    reason: str
 
 
 class WhyMemory(Report):

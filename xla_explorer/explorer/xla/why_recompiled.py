@@ -41,7 +41,7 @@ class Call(NamedTuple):
         The call itself, without these phases.
     run : float
         From its return until the results are ready.
-    why : str
+    reason : str
         The change that made it compile.
     """
 
@@ -53,7 +53,7 @@ class Call(NamedTuple):
     compile: float
     dispatch: float
     run: float
-    why: str
+    reason: str
 
 
 class WhyRecompiled(Report):
@@ -126,7 +126,7 @@ def why_recompiled(
     >>> import xla_explorer as xe
     >>> calls = (np.zeros(3),), (np.zeros(4),)
     >>> found = xe.xla.why_recompiled(lambda x: x + 1, *calls)  # doctest: +SKIP
-    >>> found.calls[1].why  # doctest: +SKIP
+    >>> found.calls[1].reason  # doctest: +SKIP
     'args[0]: shape (3,) became (4,)'
     """
     jax = import_optional("jax", "jax")

@@ -24,21 +24,21 @@ class SlowKernel(NamedTuple):
 
     Attributes
     ----------
-    us : float
+    median_us : float
         Of all its executions in one run, the median of runs.
     share : float
         Of all kernels.
     bound : str
         `memory`, `arithmetic`, `launch` or `latency`.
-    roof : float, optional
+    roof_share : float, optional
         The least possible time over the measured.
     """
 
     kernel: str
-    us: float
+    median_us: float
     share: float
     bound: str
-    roof: float | None
+    roof_share: float | None
     line: str
 
 
@@ -93,8 +93,8 @@ class WhySlow(Report):
         kernels = []
         for one, (row, i) in zip(self.kernels, self._rows, strict=True):
             if i is not None:
-                us = one.us / self.slowdown
-                least = None if one.roof is None else min(one.roof * one.us, us)
+                us = one.median_us / self.slowdown
+                least = None if one.roof_share is None else min(one.roof_share * one.median_us, us)
                 kernels.append(
                     KernelFact(i, us, max(round(row["n"] / runs), 1), row["line"], least)
                 )
@@ -112,7 +112,9 @@ class WhySlow(Report):
     def blocks(self) -> Blocks:
         """Yield at most a screen of tables and sentences."""
         yield from map(Sentence, self.notes)
-        yield Table(["line", "us", "share", "kernels"], self._lines()[:_MOST], "source lines")
+        yield Table(
+            ["line", "median_us", "share", "kernels"], self._lines()[:_MOST], "source lines"
+        )
         longest = [
             kernel._replace(line=short_place(kernel.line)) for kernel in self.kernels[:_MOST]
         ]
@@ -146,7 +148,7 @@ class WhySlow(Report):
         for kernel in self.kernels:
             found.setdefault(short_place(kernel.line) or "(no line)", []).append(kernel)
         rows = [
-            (line, sum(one.us for one in of), sum(one.share for one in of), len(of))
+            (line, sum(one.median_us for one in of), sum(one.share for one in of), len(of))
             for line, of in found.items()
         ]
         return sorted(rows, key=lambda row: -row[1])
@@ -158,13 +160,13 @@ class WhySlow(Report):
                 f"%{edge.consumer}",
                 edge.bytes,
                 self._saved_us(edge.bytes),
-                edge.message or "unknown",
+                edge.reason or "unknown",
             )
             for edge in replay.refused()[:_MOST]
         ]
         note = f"the replay of XLA's policy agrees with XLA in {replay.agreed:.1%} of the edges"
         return Table(
-            ["producer", "consumer", "bytes", "saves at most, us", "why not fused"],
+            ["producer", "consumer", "cost_bytes", "cost_us", "reason"],
             rows,
             "not fused by XLA",
             note,

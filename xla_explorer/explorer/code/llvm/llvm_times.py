@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from xla_explorer.explorer.code.llvm.llvm_kernels import function_of, kernel_ir, llvm_setting
 from xla_explorer.explorer.display import wide_frame
 from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.tables.code_rows import LlvmPassCost
+from xla_explorer.explorer.tables.rows import columns_of
 
 if TYPE_CHECKING:
     from xla_explorer.explorer.display.pandas_frame import WideFrame
-
-TIME_COLUMNS = ["pass", "level", "ms", "share", "runs"]
 
 
 def pass_times(session: Compilation, kernel: str = "") -> WideFrame:
@@ -30,5 +30,6 @@ def pass_times(session: Compilation, kernel: str = "") -> WideFrame:
     )
     whole = sum([row.seconds for row in rows]) or 1.0
     return wide_frame(
-        [[r.name, r.level, r.seconds * 1e3, r.seconds / whole, r.runs] for r in rows], TIME_COLUMNS
+        [LlvmPassCost(r.name, r.level, r.seconds * 1e3, r.seconds / whole, r.runs) for r in rows],
+        columns_of(LlvmPassCost),
     )

@@ -28,6 +28,8 @@ from xla_explorer.explorer.code.llvm.llvm_kernels import (
 from xla_explorer.explorer.code.llvm.llvm_times import pass_times
 from xla_explorer.explorer.display import wide_frame
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
+from xla_explorer.explorer.tables.code_rows import LlvmPass, MachineLoop, Remark
+from xla_explorer.explorer.tables.rows import columns_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.keywords import explains_methods
 from xla_explorer.foundation.visible_text import cleaned
@@ -36,33 +38,10 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.display.pandas_frame import WideFrame
 
 VECTORIZERS = ("loop-vectorize", "slp-vectorizer")
-PASS_COLUMNS = [
-    "number",
-    "pass",
-    "function",
-    "level",
-    "lines_before",
-    "lines_after",
-    "added",
-    "removed",
-    "diff",
-]
-REMARK_COLUMNS = ["kind", "pass", "message", "instruction", "line"]
 FINISHED = (
     "the kernel is emitted in its final form (optimisation level final): LLVM's vectorisers do "
     "not run"
 )
-LOOP_COLUMNS = [
-    "kernel",
-    "loop",
-    "instructions",
-    "cycles",
-    "ipc",
-    "block_throughput",
-    "bottleneck",
-    "model",
-    "lines",
-]
 
 
 def llvm_passes(
@@ -114,7 +93,7 @@ def llvm_passes(
                 "\n".join(diff),
             ]
         )
-    return wide_frame(rows, PASS_COLUMNS)
+    return wide_frame(rows, columns_of(LlvmPass))
 
 
 def remarks(session: Compilation, passes: tuple[str, ...] = VECTORIZERS) -> WideFrame:
@@ -159,7 +138,7 @@ def remarks(session: Compilation, passes: tuple[str, ...] = VECTORIZERS) -> Wide
         for step in program_steps(session)
         if f"%{step.name}" not in remarked and getattr(step, "function", "") in finished
     ]
-    return wide_frame(rows, REMARK_COLUMNS)
+    return wide_frame(rows, columns_of(Remark))
 
 
 def inner_loops(session: Compilation, kernel: str | None = None) -> WideFrame:
@@ -189,7 +168,7 @@ def inner_loops(session: Compilation, kernel: str | None = None) -> WideFrame:
             continue
         lines = dict.fromkeys(line for line in [source_line(session, k) for k in origins] if line)
         rows.append([function, label, len(code), *found, ", ".join(lines)])
-    return wide_frame(sorted(rows, key=lambda row: -row[3]), LOOP_COLUMNS)
+    return wide_frame(sorted(rows, key=lambda row: -row[3]), columns_of(MachineLoop))
 
 
 @explains_methods

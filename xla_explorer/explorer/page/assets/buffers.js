@@ -6,7 +6,7 @@ import { named, namedAll } from "./store.js";
 import { csvButton, tableOf } from "./tables.js";
 import { registerTab } from "./tabs.js";
 
-/** @typedef {import("./schema.js").BufferRow & { el?: SVGElement } & Record<string, any>} Buffer */
+/** @typedef {import("./schema.js").Buffer & { el?: SVGElement } & Record<string, any>} Buffer */
 
 const CHART_WIDTH = 900,
   CHART_LEFT = 64,
@@ -51,7 +51,7 @@ function buffersTab(app) {
     }
     schedule = namedAll("moment", view.schedule);
     rows = namedAll("buffer", view.rows);
-    const keys = ["name", "opcode", "shape", "kind", "allocation", "offset", "size", "held", "start", "end", "line", "shared_with"];
+    const keys = ["value", "opcode", "shape", "kind", "allocation", "offset", "size", "held", "start", "end", "line", "shared_with"];
     bar.append(csvButton("buffers", keys, () => rows.map(r => keys.map(k => r[k]))));
     note.textContent =
       `arena ${showBytes(view.arena_bytes)}, ${showBytes(view.lower_bound_bytes)} in use at the peak · ${numberOf(rows.length, "value")}` +
@@ -122,9 +122,9 @@ function buffersTab(app) {
         y = top + ARENA - ((r.offset + r.size) / total) * ARENA;
       const g = shape("g", { class: "xe-buffer", tabindex: "-1" }),
         title = shape("title");
-      title.textContent = `%${r.name}  ${r.shape}\n${showBytes(r.size)} at ${r.offset}, positions ${r.start} to ${r.end}${r.shared_with.length ? `\nmemory shared with ${r.shared_with.map((/** @type {string} */ n) => "%" + n).join(", ")}` : ""}`;
+      title.textContent = `%${r.value}  ${r.shape}\n${showBytes(r.size)} at ${r.offset}, positions ${r.start} to ${r.end}${r.shared_with.length ? `\nmemory shared with ${r.shared_with.map((/** @type {string} */ n) => "%" + n).join(", ")}` : ""}`;
       g.append(title, shape("rect", { x: num(left), y: num(y), width: num(width), height: num(height) }));
-      if (height > 11 && width > 40) g.append(text(left + 4, y + Math.min(height - 3, 12), r.name.slice(0, Math.floor(width / 6.2))));
+      if (height > 11 && width > 40) g.append(text(left + 4, y + Math.min(height - 3, 12), r.value.slice(0, Math.floor(width / 6.2))));
       g.addEventListener("click", () => choose(r));
       r.el = g;
       svg.append(g);
@@ -145,7 +145,7 @@ function buffersTab(app) {
       size = (/** @type {Buffer} */ r) => (isAtPeak ? r.held : r.size);
     /** @type {import("./tables.js").Column<Buffer>[]} */
     const columns = [
-      ["value", "mono", r => `%${r.name}`, r => r.name],
+      ["value", "mono", r => `%${r.value}`, r => r.value],
       ["size", "r", r => showBytes(size(r)), size],
       ["shape", "mono", r => r.shape, r => r.shape],
       ...(hasLines ? [/** @type {import("./tables.js").Column<Buffer>} */ (["line", "mono", r => r.line, r => r.line])] : []),
@@ -162,17 +162,17 @@ function buffersTab(app) {
     chosen = r;
     app.select(r.instruction, "buffers");
     if (!first || first === r) {
-      answer.textContent = `%${r.name}: ${showBytes(r.size)} in ${r.allocation}. Click another value to see why the two do not share memory.`;
+      answer.textContent = `%${r.value}: ${showBytes(r.size)} in ${r.allocation}. Click another value to see why the two do not share memory.`;
       return;
     }
-    const words = `%${first.name} and %${r.name}`;
-    if (first.shared_with.includes(r.name)) {
+    const words = `%${first.value} and %${r.value}`;
+    if (first.shared_with.includes(r.value)) {
       answer.textContent = `${words} share their memory: one is written after the last read of the other.`;
       return;
     }
     try {
-      const { code, message } = await whyNotShared(first.name, r.name);
-      answer.replaceChildren(code ? make("b", { textContent: code }) : "", code ? ` ${message}` : `${words} have the same address.`);
+      const { code, reason } = await whyNotShared(first.value, r.value);
+      answer.replaceChildren(code ? make("b", { textContent: code }) : "", code ? ` ${reason}` : `${words} have the same address.`);
     } catch (error) {
       answer.textContent = messageOf(error);
     }

@@ -34,7 +34,7 @@ class ReplayedFusion(Replay):
     def edges(self) -> list[FusionEdge]:
         """The rows as edges: `left` is our policy, `right` is XLA."""
         return [
-            FusionEdge(r.subject, r.consumer, r.ours, r.xla, r.code, r.message, r.bytes)
+            FusionEdge(r.subject, r.consumer, r.ours, r.xla, r.code, r.reason, r.bytes)
             for r in self.rows
         ]
 

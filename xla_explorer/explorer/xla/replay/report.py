@@ -26,13 +26,13 @@ class ReplayRow(NamedTuple):
         Our policy's decision, and XLA's.
     agrees : bool
         True if both are the same.
-    code, message : str
+    code, reason : str
         Our policy's reason for a refusal or choice; empty without one.
     bytes : int
         Of an edge the value that is stored if it is not fused.
     ids : tuple of int
         The ids of the instructions in the session.
-    xla_message : str
+    xla_reason : str
         XLA's own words about it, if its dump has them (XLA:GPU's priority fusion); else empty.
     """
 
@@ -42,10 +42,10 @@ class ReplayRow(NamedTuple):
     xla: str
     agrees: bool
     code: str = ""
-    message: str = ""
+    reason: str = ""
     bytes: int = 0
     ids: tuple[int, ...] = ()
-    xla_message: str = ""
+    xla_reason: str = ""
 
     @property
     def why(self) -> str:
@@ -53,11 +53,11 @@ class ReplayRow(NamedTuple):
 
         Our policy's reason if it agrees, else XLA's own words, else `unknown`.
         """
-        if not self.agrees and self.xla_message:
-            return f"XLA's message: {self.xla_message}"
+        if not self.agrees and self.xla_reason:
+            return f"XLA's message: {self.xla_reason}"
         if not self.agrees:
             return f"unknown: our replay of XLA's policy gives {self.ours}"
-        return self.message
+        return self.reason
 
 
 class Replay(Report):
@@ -113,7 +113,7 @@ class Replay(Report):
             if r.agrees
         ]
         yield Table(
-            ["instruction", "consumer", "XLA", "code", "reason", "bytes"],
+            ["instruction", "consumer", "xla", "code", "reason", "bytes"],
             rows,
             f"XLA's decisions, {BY_POLICY}",
             printed=20,
@@ -128,12 +128,12 @@ class Replay(Report):
         found = []
         for row in self.rows:
             facts = {"decided": BY_POLICY, "agrees": row.agrees, "bytes": row.bytes, "by": self.by}
-            if row.xla_message:
-                facts["xla_message"] = row.xla_message
+            if row.xla_reason:
+                facts["xla_message"] = row.xla_reason
             names = (row.subject, row.consumer) if row.consumer else (row.subject,)
             accepted = row.xla not in NO
             reason = (
-                refuse(row.code, row.message)
+                refuse(row.code, row.reason)
                 if row.agrees
                 else refuse("xla-decides-otherwise", row.why)
             )
