@@ -16,6 +16,7 @@ from tests.frontends.hlo_proto.test_read_hlo_proto import scaled
 from tests.frontends.xla_profile_fixtures import cpu_plane, metadata_plane, profile_of
 from tests.support.malformed_modules import MALFORMED
 from xla_explorer.cli.main import main, make_parser
+from xla_explorer.explorer.display import SCHEMA
 
 ROOT = Path(__file__).resolve().parents[2]
 ATTENTION = str(ROOT / "tests" / "data" / "attention_h8_s256_d64.hlo")
@@ -181,9 +182,9 @@ def test_run(small: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "[0. 1. 2. 3.]" in captured.out and "agrees with" in captured.err
     np.testing.assert_array_equal(np.load(tmp_path / "r.npz")["arr_0"], np.arange(4))
     assert main(["run", small, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)[0]["shape"] == [4]
+    assert json.loads(capsys.readouterr().out)["rows"][0]["shape"] == [4]
     assert main(["run", small, "--time", "--json", "--repeats", "2"]) == 0
-    assert json.loads(capsys.readouterr().out)[0]["kernel"] == "(whole program)"
+    assert json.loads(capsys.readouterr().out)["rows"][0]["kernel"] == "(whole program)"
 
 
 def test_opt_explain_compare_bench_report_doctor(
@@ -192,22 +193,25 @@ def test_opt_explain_compare_bench_report_doctor(
     assert main(["opt", small, "--passes", "algsimp,dce", "--format", "short-parsable"]) == 0
     assert "ROOT x" in capsys.readouterr().out
     assert main(["opt", small, "--json"]) == 0
-    assert any(row["pass"] == "algsimp" for row in json.loads(capsys.readouterr().out))
+    assert any(row["pass"] == "algsimp" for row in json.loads(capsys.readouterr().out)["rows"])
     assert main(["explain", ATTENTION, "%exp.1"]) == 0
     assert "history" in capsys.readouterr().out
     assert main(["explain", ATTENTION, "%dot_general.2", "%reduce_max.7"]) == 0
     assert "producer-has-own-kernel" in capsys.readouterr().out
     assert main(["explain", ATTENTION, "--json", "--kind", "fusion"]) == 0
-    assert all("fusion" in row["kind"] for row in json.loads(capsys.readouterr().out))
+    assert all("fusion" in row["kind"] for row in json.loads(capsys.readouterr().out)["rows"])
     assert main(["compare", small, "--repeats", "2", "--json"]) == 0
-    assert {row["backend"] for row in json.loads(capsys.readouterr().out)} == {"cpu", "interpreter"}
+    assert {row["backend"] for row in json.loads(capsys.readouterr().out)["rows"]} == {
+        "cpu",
+        "interpreter",
+    }
     assert main(["bench", small, "--repeats", "2", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)[0]["n"] == 2
+    assert json.loads(capsys.readouterr().out)["rows"][0]["n"] == 2
     assert main(["report", small, "-o", str(tmp_path / "r.html")]) == 0
     assert (tmp_path / "r.html").read_text().startswith("<!doctype html>")
     capsys.readouterr()
     assert main(["doctor", "--json"]) == 0
-    assert any(row["name"] == "backend cpu" for row in json.loads(capsys.readouterr().out))
+    assert any(row["name"] == "backend cpu" for row in json.loads(capsys.readouterr().out)["rows"])
 
 
 def test_schedule_and_tune(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -304,6 +308,7 @@ def test_an_argument_that_is_no_array_of_numbers_is_named(
 def test_explanations_as_json(small: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", ATTENTION, "%exp.1", "--json"]) == 0
     explained = json.loads(capsys.readouterr().out)
+    assert explained["schema"] == SCHEMA
     assert explained["name"] == "exp.1" and {d["verdict"] for d in explained["decisions"]} == {
         "accepted",
         "refused",
@@ -326,7 +331,7 @@ def test_values_that_json_leaves_out_are_announced(
     )
     assert main(["run", str(path), "--json"]) == 0
     captured = capsys.readouterr()
-    assert json.loads(captured.out)[0]["values"] is None and "-o FILE.npz" in captured.err
+    assert json.loads(captured.out)["rows"][0]["values"] is None and "-o FILE.npz" in captured.err
 
 
 def test_a_warning_is_one_line(

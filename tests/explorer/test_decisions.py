@@ -9,17 +9,17 @@ import xla_explorer as xe
 from xla_explorer.compiler.decisions.kinds import accepted_sentence
 from xla_explorer.compiler.pipeline import PassContext
 from xla_explorer.compiler.transforms.simplifiers.algebraic.algsimp import ALGEBRAIC_RULES
-from xla_explorer.explorer.questions.decisions import COLUMNS
 from xla_explorer.explorer.session import Session
+from xla_explorer.explorer.tables import NOUNS
 
 X = np.random.default_rng(1).standard_normal((64, 96)).astype(np.float32)
 
 
 def test_fusion_decisions_as_a_table(softmax: Session) -> None:
     frame = softmax.decisions("fusion")
-    assert list(frame.columns) == list(COLUMNS) and frame.columns[-1] == "facts", (
-        "what is long stands last"
-    )
+    assert (
+        list(frame.columns) == list(NOUNS["decision"].columns) and frame.columns[-1] == "facts"
+    ), "what is long stands last"
     assert frame["subjects"].tolist() == list(
         zip(frame["producer"], frame["consumer"], strict=True)
     )

@@ -400,7 +400,7 @@ def grade(given: Namespace) -> int:
                 print_report(grades[-1])
                 print()
     if given.json:
-        print_json([one.to_json() for one in grades])
+        print_json([one.json_data() for one in grades])
     return status
 
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.explorer.display import Report, plain, table_text
+from xla_explorer.explorer.display import Report, plain, table_text, with_schema
 from xla_explorer.explorer.page.private_paths import cut_folders, cut_folders_in_data
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def print_table(
     as_json: bool = False,
     limit: int = 200,
 ) -> None:
-    """Print a table as aligned text, or as a JSON list of objects."""
+    """Print a table as aligned text, or as JSON with `rows`, a list of objects."""
     if as_json:
         print_json([dict(zip(columns, plain(list(row)), strict=True)) for row in rows])
     else:
@@ -70,7 +70,7 @@ def print_frame(
     as_json: bool = False,
     limit: int = 200,
 ) -> None:
-    """Print a DataFrame as aligned text, or as a JSON list of objects."""
+    """Print a DataFrame as aligned text, or as JSON with `rows`, a list of objects."""
     shown = frame if columns is None else frame[list(columns)]
     rows = [
         [None if value != value else value for value in row]
@@ -91,8 +91,12 @@ def print_report(report: Report, *, as_json: bool = False, hide_paths: bool = Fa
 
 
 def print_json(data: Any, indent: int | None = 1) -> None:
-    """Print JSON in ASCII without control characters; other values as their text."""
-    print(json.dumps(data, indent=indent, default=str).replace("\x7f", "\\u007f"))
+    """Print JSON in ASCII without control characters, with its schema version.
+
+    Other values are printed as their text; a list is printed as `rows`.
+    """
+    text = json.dumps(with_schema(data), indent=indent, default=str)
+    print(text.replace("\x7f", "\\u007f"))
 
 
 def heading(text: str) -> None:

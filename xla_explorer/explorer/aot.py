@@ -139,7 +139,7 @@ class AotPackage(Report):
         yield Sentence(f"build: {self.build_line}")
         yield self.records()
 
-    def to_json(self) -> dict[str, Any]:
+    def json_data(self) -> dict[str, Any]:
         """Return the target, the prefix, the sizes of the files, and the rows of `footprint`."""
         files = {name: len(data) for name, data in self.files.items()}
         about = self.program.description

@@ -71,6 +71,6 @@ class JaxPrograms(Report):
         ]
         return Table(COLUMNS, rows, limit=30, printed=30)
 
-    def to_json(self) -> Any:
+    def json_data(self) -> Any:
         """Return the rows of `to_frame()`."""
         return named_data(self.to_frame())

@@ -12,6 +12,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.explorer.asking import answer, questions
+from xla_explorer.explorer.display import SCHEMA
 from xla_explorer.explorer.display.frames import column_names
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.tables import COLUMNS, NOUNS
@@ -108,6 +109,25 @@ def test_the_frames_of_every_question_have_columns_of_the_vocabulary(attention: 
             assert known, f"{question.name}: {column}"
         walked += reply.columns is not None
     assert walked >= 15
+
+
+def test_json_of_reports_has_a_schema_version(attention: Session) -> None:
+    reports = [attention.explain(), attention.loops(), attention.buffers(), attention.overrides()]
+    name = str(attention.kernels()["kernel"][1])
+    for report in [*reports, attention.explain(name), attention.passes[1]]:
+        data = report.to_json()  # type: ignore[union-attr]
+        assert data["schema"] == SCHEMA, type(report).__name__
+        assert [text for text in _keys(data) if text == "schema"] == ["schema"], "only outside"
+
+
+def _keys(data: Any) -> Iterator[str]:
+    if isinstance(data, dict):
+        for key, value in data.items():
+            yield key
+            yield from _keys(value)
+    elif isinstance(data, list):
+        for value in data:
+            yield from _keys(value)
 
 
 def test_nouns_have_row_types_whose_fields_are_columns() -> None:

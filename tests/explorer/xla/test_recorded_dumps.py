@@ -37,7 +37,7 @@ def test_a_dump_of_xla_on_a_gpu_is_replayed_by_priority_fusion() -> None:
     assert (
         rows["add.3.0", "reduce_sum.15.0"].code == "slower-when-fused"
     )  # 64 columns of a block at a time are too few blocks
-    assert all(row.message for row in found.rows if row.xla == "memory")
+    assert all(row.reason for row in found.rows if row.xla == "memory")
     facts = {decision.names: decision.facts for decision in found.decisions()}
     assert (
         facts["triton_softmax.3", "bitcast.3.0"]["xla_message"]
@@ -51,7 +51,7 @@ def test_a_norm_with_a_pool_and_a_scatter_is_replayed_by_the_rules_of_xla_on_a_g
     found = xe.xla.replay(xe.load(DUMPS / "gpu_norm_pool").session(), "fusion")
     rows = {(row.subject, row.consumer): row for row in found.rows}
     assert len(rows) == 44 and found.agreement >= 43 / 44
-    assert all(row.code and row.message for row in found.disagreements() if row.ours == "memory")
+    assert all(row.code and row.reason for row in found.disagreements() if row.ours == "memory")
     assert rows["mul.0.0", "reduce_window_max.7.0"].why.endswith(
         "fusing is with all of its readers or with none"
     )
@@ -61,7 +61,7 @@ def test_a_norm_with_a_pool_and_a_scatter_is_replayed_by_the_rules_of_xla_on_a_g
         and "XLA's estimate" in rows["sub.19.0", "mul.16.0"].xla_reason
     )
     apart = [row for row in found.rows if row.xla == "memory" and row.agrees]
-    assert all(row.message for row in apart)
+    assert all(row.reason for row in apart)
     assert {row.code for row in apart} == {
         "in-place-update-conflict",
         "stored-anyway",
@@ -122,7 +122,7 @@ def test_instructions_run_in_the_order_in_which_they_were_ready() -> None:
     for name, rows in (("cpu_attention", 8), ("cpu_loop", 24)):
         found = xe.xla.replay(xe.load(DUMPS / name).session(), "schedule")
         assert found.agreement == 1 and len(found.rows) == rows
-    said = {row.subject: row.message for row in found.rows}
+    said = {row.subject: row.reason for row in found.rows}
     assert (
         said["x.1"] == "%x.1 was ready from the start"
         and said["copy.6"] == "%copy.6 was ready as soon as %constant.5 was issued"

@@ -31,7 +31,7 @@ def test_kernels_with_several_results_are_those_of_xla() -> None:
         reasons["fusion.12", "fusion.4"] == "dimensions-differ"
         and reasons["fusion.3", "fusion.14"] == "would-create-cycle"
     )
-    assert all(row.message for row in found.rows)
+    assert all(row.reason for row in found.rows)
 
 
 def _plan(entry: str, *bodies: str) -> tuple[MultiOutputPlan, HloModule]:
@@ -81,7 +81,7 @@ def test_what_xla_computes_again_and_how_much_that_frees() -> None:
         29360128,
         20971520,
     )
-    again = {row.subject: row.message for row in found.rows if row.xla == "recomputed"}
+    again = {row.subject: row.reason for row in found.rows if row.xla == "recomputed"}
     assert (
         set(again) == {f"gemm_fusion_dot_general.{number}" for number in (17, 19, 21)}
         and len(found.rows) == 5

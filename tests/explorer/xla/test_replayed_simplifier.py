@@ -52,7 +52,7 @@ def test_each_rewrite_of_xla_has_the_rule_that_says_the_same(tmp_path: Path) -> 
         rules["s"]: 1,
         rules["t"]: 1,
     }
-    said = {row.subject: row.message for row in found.rows}
+    said = {row.subject: row.reason for row in found.rows}
     assert said["n"] == "%n (negate) other operands, because an operand was rewritten"
     assert said["zeros"] == "%zeros (broadcast) rewritten, because its user was rewritten"
     assert f"by our rule {rules['t']}" in said["t"]

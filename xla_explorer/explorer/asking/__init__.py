@@ -17,7 +17,8 @@ from xla_explorer.explorer.asking.question import (
     question,
     questions,
 )
-from xla_explorer.explorer.asking.reply import SCHEMA, Reply
+from xla_explorer.explorer.asking.reply import Reply
+from xla_explorer.explorer.display.plain_data import SCHEMA
 
 __all__ = [
     "SCHEMA",

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from xla_explorer.explorer.asking.budget import Budget
 from xla_explorer.explorer.asking.links import row_link
 from xla_explorer.explorer.asking.question import Question
 from xla_explorer.explorer.display.blocks import Blocks, Layout, Sentence, Table
-from xla_explorer.explorer.display.plain_data import named_data
+from xla_explorer.explorer.display.plain_data import SCHEMA, named_data
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.tables import NOUNS, column
 
-SCHEMA: Final = 1
-"""The version of the JSON; it is raised if a key or a column changes its meaning."""
 _SHORTEST = 24
 """Characters of a text cell that are kept in the tightest budget."""
 _ROOM_FOR_KEYS = 160

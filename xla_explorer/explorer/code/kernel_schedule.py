@@ -162,7 +162,7 @@ class KernelSchedule(Schedule, Report):
         rows += [(text, "refused", "", reason.message) for text, reason in self.refused]
         return Table(["directive", "verdict", "facts", "reason"], rows)
 
-    def to_json(self) -> Any:
+    def json_data(self) -> Any:
         """Return the kernel, the text, and the writer of the kernel that runs."""
         return {"kernel": self.kernel, "schedule": str(self), "written_by": self.written_by}
 

@@ -29,7 +29,7 @@ from xla_explorer.explorer.display.display import (
 )
 from xla_explorer.explorer.display.escaping import escape, fenced, markdown_text
 from xla_explorer.explorer.display.frames import wide_frame
-from xla_explorer.explorer.display.plain_data import named_data, plain
+from xla_explorer.explorer.display.plain_data import SCHEMA, named_data, plain, with_schema
 from xla_explorer.explorer.display.quantities import (
     byte_count,
     microseconds,
@@ -40,6 +40,7 @@ from xla_explorer.explorer.display.report import Report
 
 __all__ = [
     "MOST_PANE_LINES",
+    "SCHEMA",
     "Blocks",
     "Code",
     "CodePane",
@@ -69,4 +70,5 @@ __all__ = [
     "table_html",
     "table_text",
     "wide_frame",
+    "with_schema",
 ]

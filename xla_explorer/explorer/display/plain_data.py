@@ -5,7 +5,16 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
+
+SCHEMA: Final = 1
+"""The version of all JSON of answers; it is raised if a key or a column changes its meaning."""
+
+
+def with_schema(data: Any) -> dict[str, Any]:
+    """Return JSON data of an answer as an object with its schema version; a list is its `rows`."""
+    found = data if isinstance(data, Mapping) else {"rows": data}
+    return {"schema": SCHEMA, **found}
 
 
 def plain(value: Any) -> Any:
@@ -31,6 +40,8 @@ def plain(value: Any) -> Any:
 
 def named_data(value: Any) -> Any:
     """Return `value` as JSON data, records as objects with the names of their fields."""
+    if hasattr(value, "json_data"):  # a report inside of another
+        return named_data(value.json_data())
     if hasattr(value, "to_json") and not hasattr(value, "columns"):
         return named_data(value.to_json())
     if hasattr(value, "to_dict"):  # a DataFrame

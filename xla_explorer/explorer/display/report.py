@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.display.blocks import Block, Blocks, Sentence, Table
 from xla_explorer.explorer.display.frames import wide_frame
-from xla_explorer.explorer.display.plain_data import named_data
+from xla_explorer.explorer.display.plain_data import named_data, with_schema
 from xla_explorer.explorer.display.terminal_table import (
     MOST_LINES,
     terminal_table,
@@ -41,7 +41,7 @@ class Report:
     name  bytes
     x        16
     >>> Sizes({"x": 16}).to_json()
-    {'sizes': {'x': 16}}
+    {'schema': 1, 'sizes': {'x': 16}}
     """
 
     __slots__ = ()
@@ -113,7 +113,11 @@ class Report:
         """Return the report as Markdown."""
         return "\n\n".join(filter(None, [block.to_markdown() for block in self._shown()]))
 
-    def to_json(self) -> Any:
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as plain data with its schema version: `json_data`, or its `rows`."""
+        return with_schema(self.json_data())
+
+    def json_data(self) -> Any:
         """Return the public fields as plain data; without any, the rows of `to_frame()`.
 
         Modules, sessions and functions are left out.

@@ -105,7 +105,7 @@ class BufferReport(Report):
             for row in self.assignment.to_rows()
         ]
 
-    def to_json(self) -> dict[str, Any]:
+    def json_data(self) -> dict[str, Any]:
         """Return the sizes, and under `values` the rows of `to_frame()`."""
         return {
             "peak_bytes": self.peak_bytes,
