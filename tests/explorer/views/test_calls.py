@@ -8,6 +8,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.explorer.asking import answer, checked_call, parse_call, questions
+from xla_explorer.explorer.code.lowering_steps import LOWERING
 from xla_explorer.explorer.page.calls import SCRIPT, WIDGET, calls_script, requests
 from xla_explorer.explorer.page.front_end import ASSETS
 from xla_explorer.explorer.page.tabs import TABS
@@ -90,3 +91,34 @@ def test_the_rows_of_a_request_are_those_of_its_call(attention: Session) -> None
     assert [row[:2] for row in answer_of(source, "advice")] == [
         [a.sentence, a.gain_us] for a in attention.explain().advice
     ]
+
+
+def test_what_a_request_shows_of_a_selection_is_what_its_call_returns(attention: Session) -> None:
+    source, passes = attention._explorer_source_(), attention.passes
+    kernel = next(row for row in source.view().rows() if row.opcode == "fusion")
+    name, key = kernel.kernel, kernel.instruction
+    assert answer_of(source, "history", {"instruction": key}) == passes.history(name)
+    step = next(p.number for p in passes if p.changed)
+    text = answer_of(source, "text", {"step": step})
+    assert "\n".join([line[0] for line in text]).strip() == passes[step].text.strip()
+    about = answer_of(source, "about", {"instruction": key})
+    assert len(about) == len(attention.explain(name).decisions)
+    steps = answer_of(source, "lowering", {"kernel": key})
+    lowered = attention.lowering(name).to_frame()
+    lowered = lowered[lowered["phase"] == LOWERING].iloc[-len(steps) :]
+    assert [row[0] for row in steps] == list(lowered["name"]) and steps
+    flow = attention.llvm.control_flow(name, "llvm-ir")
+    blocks = answer_of(source, "blocks", {"kernel": key, "stage": "llvm-ir"})
+    assert blocks["head"] == flow.headline()
+    assert len(blocks["first"]) == len(flow.basic_blocks)
+    tensor = passes.value(name, step=passes.last)
+    shown = answer_of(source, "values", {"instruction": key, "step": passes.last})
+    assert shown["head"] == tensor.headline()
+    frame = attention.buffers().to_frame()
+    first, second = frame[frame["kind"] == "arena"]["value"][:2]
+    reason = attention.buffers().why_not_shared(first, second)
+    sent = answer_of(source, "not_shared", {"first": first, "second": second})
+    assert sent[2] == (reason.code if reason is not None else "")
+    rows = passes.hot_rules()
+    known = answer_of(source, "rules", {"names": list(rows["rule"])})
+    assert set(known) <= set(rows["rule"]) and known

@@ -36,11 +36,11 @@ class DirectiveStep(NamedTuple):
 class LoweringRow(NamedTuple):
     """A step of the lowering of a kernel.
 
-    step, sentence: its name, and what it does. lines: of the kernel afterwards. diff: its change,
+    name, sentence: its name, and what it does. lines: of the kernel afterwards. diff: its change,
     see `DirectiveStep`; empty if there is none.
     """
 
-    step: str
+    name: str
     sentence: str
     lines: int
     diff: tuple[tuple[str, str], ...]

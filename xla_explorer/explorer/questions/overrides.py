@@ -85,7 +85,7 @@ class Overrides(Report, tuple[Override, ...]):
                 w.word,
                 w.kind,
                 " ".join(w.subjects),
-                "yes" if w.granted else "no",
+                w.granted,
                 str(w.reason or ""),
             )
             for w in self

@@ -3,7 +3,8 @@
 Start reading at `columns.py`.
 """
 
-from xla_explorer.explorer.tables.columns import COLUMNS, Column, column
+from xla_explorer.explorer.tables.column import Column
+from xla_explorer.explorer.tables.columns import COLUMNS, column
 from xla_explorer.explorer.tables.kernel import Kernel
 from xla_explorer.explorer.tables.nouns import NOUNS, Noun
 

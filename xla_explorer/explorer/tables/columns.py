@@ -1,45 +1,20 @@
 """Every column of every table once: its name, unit, meaning, and which values are better.
 
-A fact has one name everywhere: in frames, reports, pages, tables of the command line and JSON.
+A fact has one name everywhere: in frames, reports, pages, tables of the command line and JSON. The
+columns of kernels stand beside their rows, in `kernel.py`.
 """
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
-
-class Column(NamedTuple):
-    """A column.
-
-    Attributes
-    ----------
-    name : str
-        An identifier.
-    unit : str
-        `us`, `ms`, `s`, `bytes`, `flops`, `share` (of a whole, from 0 to 1) or `count`; empty for
-        words.
-    sentence : str
-        Its meaning.
-    better : str
-        `less`, `more`, or empty if neither is.
-    rank : int
-        Its importance on a narrow terminal: 0 is shown first, 9 last.
-    """
-
-    name: str
-    unit: str
-    sentence: str
-    better: str = ""
-    rank: int = 5
-
+from xla_explorer.explorer.tables.column import Column
+from xla_explorer.explorer.tables.kernel import COLUMNS_OF_KERNELS
 
 _ALL: Final = (
     # Names and places.
-    Column("kernel", "", "the name of a kernel, with %", rank=0),
     Column("name", "", "the name of an instruction or of a found thing", rank=0),
-    Column("opcode", "", "the opcode of an instruction", rank=4),
     Column("op", "", "the opcode, as a search spells it", rank=2),
-    Column("computes", "", "the work of a kernel as a formula", rank=2),
     Column("instruction", "", "the id of an instruction, or its name in tables of text", rank=8),
     Column("id", "", "the id of an instruction", rank=8),
     Column("shape", "", "the shape of a value", rank=4),
@@ -49,8 +24,6 @@ _ALL: Final = (
     Column("computation", "", "the computation of an instruction", rank=7),
     Column("file", "", "a source file", rank=0),
     Column("function", "", "a function of the source, or of LLVM IR", rank=1),
-    Column("runs_on", "", "the code that runs: native, evaluator, a library or a device", rank=4),
-    Column("stream", "", "the stream of a device", rank=6),
     Column("text", "", "a printed line", rank=1),
     Column("number", "count", "a number in a sequence, from 1", rank=3),
     Column("place", "", "the file and line of a rule or a check", rank=7),
@@ -75,29 +48,15 @@ _ALL: Final = (
     Column("written_at", "", "the file and line of a condition", rank=7),
     Column("sentence", "", "a finding, an advice or a rule in a sentence", rank=1),
     # Times. A time is of one run unless its sentence says otherwise.
-    Column("median_us", "us", "the measured time, the median of the runs", "less", 1),
-    Column("iqr_us", "us", "the interquartile range of the runs", "less", 5),
-    Column("predicted_us", "us", "the predicted time, by the cost model", "less", 2),
     Column("estimated_us", "us", "the part of a time that is split by estimated cost", "", 6),
-    Column("time_us", "us", "the time of the kernels of a line", "less", 2),
     Column("gain_us", "us", "an upper bound of the gain of an advice", "more", 1),
     Column("time", "us", "the time of a found thing", "less", 3),
     Column("ms", "ms", "the time of a pass or a rule in the compile", "less", 1),
     Column("seconds", "s", "the time of a pass in the compile", "less", 3),
-    Column("cycles", "count", "cycles of the processor's counter", "less", 7),
-    Column("n", "count", "the number of timed runs", "", 7),
     Column("share", "share", "the share of the whole time", "", 4),
-    Column("roof_share", "share", "the lower bound of the machine over the time", "more", 3),
-    Column("bound", "", "the limit of a kernel: memory, arithmetic, launch or latency", rank=3),
     Column("limit", "", "the limiting resource of a loop nest", rank=4),
     # Work and sizes.
-    Column("calls", "count", "executions in a run", "less", 5),
     Column("bytes", "bytes", "bytes read and written (estimate)", "less", 5),
-    Column("bytes_read", "bytes", "bytes read (estimate)", "less", 6),
-    Column("bytes_written", "bytes", "bytes written (estimate)", "less", 6),
-    Column("flops", "flops", "operations, transcendental ones included (estimate)", "", 5),
-    Column("intensity", "count", "operations per byte", "", 7),
-    Column("gb_per_s", "count", "gigabytes per second", "more", 6),
     Column("instructions", "count", "instructions of the module, or of a loop", "less", 3),
     Column("kernels", "count", "kernels", "less", 3),
     Column("modules", "count", "modules in which a rule was applied", "", 6),
@@ -330,7 +289,7 @@ _ALL: Final = (
     Column("type", "", "the type of elements", rank=2),
 )
 
-COLUMNS: Final = {one.name: one for one in _ALL}
+COLUMNS: Final = {one.name: one for one in (*COLUMNS_OF_KERNELS, *_ALL)}
 """The columns by name."""
 
 

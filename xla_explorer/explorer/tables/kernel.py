@@ -1,12 +1,37 @@
-"""The row of a kernel, and the limits of the machine that runs it."""
+"""The rows of kernels, their columns, and the limits of the machine that runs them."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+from xla_explorer.explorer.tables.column import Column
+
+COLUMNS_OF_KERNELS: Final = (
+    # Times, bytes and operations are of one run unless a sentence says otherwise.
+    Column("computes", "", "the work of a kernel as a formula", rank=2),
+    Column("runs_on", "", "the code that runs: native, evaluator, a library or a device", rank=4),
+    Column("stream", "", "the stream of a device", rank=6),
+    Column("median_us", "us", "the measured time, the median of the runs", "less", 1),
+    Column("iqr_us", "us", "the interquartile range of the runs", "less", 5),
+    Column("n", "count", "the number of timed runs", "", 7),
+    Column("predicted_us", "us", "the predicted time, by the cost model", "less", 2),
+    Column("time_us", "us", "the time of the kernels of a line", "less", 2),
+    Column("roof_share", "share", "the lower bound of the machine over the time", "more", 3),
+    Column("bound", "", "the limit of a kernel: memory, arithmetic, launch or latency", rank=3),
+    Column("calls", "count", "executions in a run", "less", 5),
+    Column("bytes_read", "bytes", "bytes read (estimate)", "less", 6),
+    Column("bytes_written", "bytes", "bytes written (estimate)", "less", 6),
+    Column("flops", "flops", "operations, transcendental ones included (estimate)", "", 5),
+    Column("intensity", "count", "operations per byte", "", 7),
+    Column("gb_per_s", "count", "gigabytes per second", "more", 6),
+    Column("cycles", "count", "cycles of the processor's counter", "less", 7),
+    Column("kernel", "", "the name of a kernel, with %", rank=0),
+    Column("opcode", "", "the opcode of an instruction", rank=4),
+)
 
 
 class Kernel(NamedTuple):
-    """One kernel of a program; its fields are columns of `COLUMNS`.
+    """One kernel of a program.
 
     Times, bytes and operations are of all its calls in one run. Measured ones are None until the
     program is profiled, predicted ones if the cost model has none.

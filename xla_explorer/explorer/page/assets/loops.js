@@ -220,11 +220,11 @@ function loweringPart(app, row) {
     try {
       const steps = namedAll("lowering_step", await app.store.report("lowering", { kernel: row.instruction }));
       list.replaceChildren(
-        ...steps.map(({ step, sentence, lines, diff: change }) => {
+        ...steps.map(({ name, sentence, lines, diff: change }) => {
           const el = make(
             "li",
             { tabIndex: -1 },
-            make("span", { className: "mono", textContent: step }),
+            make("span", { className: "mono", textContent: name }),
             make("small", { textContent: `${sentence} ${change.length ? numberOf(lines, "line") : "Nothing changes here."}` }),
           );
           el.classList.toggle("xe-dim", !change.length);
