@@ -8,6 +8,7 @@ like every backend: passes, code, buffers, and a call that runs the program on X
 - `why_slow`, `profile`, `time`: where the time goes.
 - `why_memory`: the values in memory at the peak.
 - `why_recompiled`: the reason for each compile by `jax.jit`.
+- `why_slow_to_compile`: where the time of a compile goes.
 - `sweep_flags`: the effect of XLA's flags.
 - `replay`, `compare`: the reasons of XLA's fusion decisions, and two compiles side by side.
 
@@ -46,6 +47,7 @@ from xla_explorer.explorer.xla import (
     replay,
     replay_fusion,
 )
+from xla_explorer.explorer.xla.compile_time import WhySlowToCompile, why_slow_to_compile
 from xla_explorer.explorer.xla.first_nan import FirstNan, first_nan
 from xla_explorer.explorer.xla.flag_sweeps import given, sweep_flags, time
 from xla_explorer.explorer.xla.flipped import Flipped, XlaDifference, differences
@@ -66,10 +68,10 @@ from xla_explorer.hlo.module import HloModule
 
 __all__ = [
     "FirstNan", "Flipped", "ProfileError", "Replay", "ReplayRow", "ReplayedFusion", "WhatIf",
-    "WhyMemory", "WhyRecompiled", "WhySlow", "XlaDifference", "XlaOverrides", "XlaProfile",
+    "WhyMemory", "WhyRecompiled", "WhySlow", "WhySlowToCompile", "XlaDifference", "XlaOverrides", "XlaProfile",
     "XlaSearch", "compare", "first_nan", "overrides", "profile", "read_profile", "replay",
     "replay_fusion", "search", "sweep_flags", "time", "why_memory", "why_recompiled",
-    "why_slow",
+    "why_slow", "why_slow_to_compile",
 ]  # fmt: skip
 
 _ROUNDS = 5

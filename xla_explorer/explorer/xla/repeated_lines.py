@@ -28,7 +28,7 @@ class RepeatedLine(NamedTuple):
     share: float
 
 
-def repeated_lines(module: HloModule) -> list[RepeatedLine]:
+def repeated_lines(module: HloModule, most: int | None = _MOST) -> list[RepeatedLine]:
     """Return the lines that were traced many times and make up much of a program.
 
     An expression makes the same operations each time that it is traced. The times are therefore the
@@ -50,6 +50,6 @@ def repeated_lines(module: HloModule) -> list[RepeatedLine]:
     rows = []
     for line, counts in operations.items():
         times, made = median_high(counts.values()), counts.total()
-        if times >= _MANY and made >= _SHARE * whole:
+        if times >= _MANY and (most is None or made >= _SHARE * whole):
             rows.append(RepeatedLine(line, times, made, made / whole))
-    return sorted(rows, key=lambda row: -row.instructions)[:_MOST]
+    return sorted(rows, key=lambda row: -row.instructions)[:most]

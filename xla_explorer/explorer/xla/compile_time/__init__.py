@@ -1,0 +1,19 @@
+"""`xe.xla.why_slow_to_compile`: where real XLA's compile time goes, and what causes it."""
+
+from xla_explorer.explorer.xla.compile_time.report import (
+    CompileCause,
+    CompileStage,
+    KernelCompile,
+    PassTime,
+    WhySlowToCompile,
+)
+from xla_explorer.explorer.xla.compile_time.why import why_slow_to_compile
+
+__all__ = [
+    "CompileCause",
+    "CompileStage",
+    "KernelCompile",
+    "PassTime",
+    "WhySlowToCompile",
+    "why_slow_to_compile",
+]
