@@ -54,7 +54,8 @@ from xla_explorer.explorer.xla.flipped import Flipped, XlaDifference, difference
 from xla_explorer.explorer.xla.missing_jit import missing_jit_note
 from xla_explorer.explorer.xla.overrides import XlaOverrides, XlaSearch, overrides, search
 from xla_explorer.explorer.xla.profile import single_module
-from xla_explorer.explorer.xla.tried_advice import try_flags
+from xla_explorer.explorer.xla.program_notes import missing_donation_note, repeated_block_note
+from xla_explorer.explorer.xla.tried_advice import try_advice
 from xla_explorer.explorer.xla.what_if import WhatIf
 from xla_explorer.explorer.xla.why_memory import WhyMemory, explain_memory
 from xla_explorer.explorer.xla.why_recompiled import WhyRecompiled, why_recompiled
@@ -191,7 +192,7 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> 
         replay = None
     ours = float(np.median(ours_us)) if ours_us else None
     page = WhySlow(recorded, replay, machine_limits(), float(np.median(theirs_us)), ours)
-    page.advice, page.without_gain = try_flags(
+    page.advice, page.without_gain = try_advice(
         page.advice, module, executable, leaves, each * _ROUNDS
     )
     page.notes += [
@@ -199,6 +200,8 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> 
         for note in (
             measured_on_one(module),
             missing_jit_note(program, arrays, keywords, module, page.run_us),
+            missing_donation_note(session.module),
+            repeated_block_note(module),
         )
         if note
     ]

@@ -29,6 +29,7 @@ from xla_explorer.explorer.measures.captured_constants import (
     captured_sentence,
 )
 from xla_explorer.explorer.measures.kernel_costs import costs_of, measured_bound
+from xla_explorer.explorer.measures.known_gathers import slices_for_known_gathers
 from xla_explorer.explorer.measures.profiling import kernel_threads, limits_here, measured_kernels
 from xla_explorer.explorer.measures.slow_forms import SLOW_FORMS
 from xla_explorer.explorer.questions.decisions import decisions_of
@@ -193,6 +194,7 @@ SHARED_RULES: Final = (
     copy_less_in_loops,
     halve_doubles,
     *SLOW_FORMS,
+    slices_for_known_gathers,
 )
 
 

@@ -17,6 +17,7 @@ from xla_explorer.hlo.module import HloModule
 _MOVES: Final = frozenset({"copy", "transpose"})
 NOTABLE: Final = 0.05
 """The least share of a run's time that is worth advice."""
+_SAME_RESULTS: Final = 1e-6
 
 
 class KernelFact(NamedTuple):
@@ -50,7 +51,9 @@ class Advice(NamedTuple):
 
     gain_us: an upper bound per run, or the measured gain if it was tried. sentence: the evidence
     and the change. line: of the source, empty for the whole program. flags: of XLA, to try.
-    tried_us: (a run without, a run with the flags), None if they were not tried.
+    tried_us: (a run without, a run with the change), None if it was not tried. form: the name of
+    the rewritten program that can be tried. ratios: the smallest and the largest of with : without
+    by rounds. difference: of the results, by their largest magnitude.
     """
 
     gain_us: float
@@ -58,14 +61,21 @@ class Advice(NamedTuple):
     line: str = ""
     flags: str = ""
     tried_us: tuple[float, float] | None = None
+    form: str = ""
+    ratios: tuple[float, float] | None = None
+    difference: float = 0.0
 
     @property
     def evidence(self) -> str:
         """The source of the gain's number."""
         if self.tried_us is not None:
             before, after = self.tried_us
-            return f"measured: {microseconds(before)} to {microseconds(after)} a run"
-        return f"unmeasured, at most {microseconds(self.gain_us)} of a run"
+            text = f"measured: {microseconds(before)} to {microseconds(after)} a run"
+            if self.ratios is not None:
+                text += f", {after / before:.2f} ({self.ratios[0]:.2f} to {self.ratios[1]:.2f})"
+            changed = self.difference > _SAME_RESULTS
+            return text + (f"; results differ by {self.difference:.1e}" if changed else "")
+        return f"not tried, at most {microseconds(self.gain_us)} of a run"
 
 
 Rule = Callable[[Facts], "Advice | None"]
@@ -220,7 +230,7 @@ def halve_doubles(facts: Facts) -> Advice | None:
     first = _first_double(wide[0].instruction.parent.module)
     begins = f"; they begin with {first}" if first else ""
     change = "in 32 bits they move half of the bytes (jax_enable_x64, dtype= of the inputs)"
-    return Advice(time / 2, f"{seen}{begins}: {change}", longest_line(wide))
+    return Advice(time / 2, f"{seen}{begins}: {change}", longest_line(wide), form="in-32-bits")
 
 
 def _first_double(module: HloModule) -> str:

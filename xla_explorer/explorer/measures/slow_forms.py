@@ -35,9 +35,10 @@ def kernel_instructions(i: HloInstruction) -> Iterable[HloInstruction]:
     return i.called[0].instructions.values() if i.opcode.name == "fusion" else (i,)
 
 
-def _of_kernels(
+def of_kernels(
     facts: Facts, slow: Callable[[HloInstruction], bool], seen: str, change: str
 ) -> Advice | None:
+    """Return advice on the kernels with an instruction of a slow form; None if they are fast."""
     return _of(
         facts,
         [
@@ -176,7 +177,7 @@ def index_major(facts: Facts) -> Advice | None:
         return row > 1 and tuple(indexed) == (minor,)
 
     change = "keep the indexed dimension first and the features last, x.at[i].add(u) and x[i] with x of [n, features]"
-    return _of_kernels(
+    return of_kernels(
         facts,
         strewn,
         "scatters and gathers by the last dimension, whose rows are strewn over memory,",
@@ -206,16 +207,14 @@ def weights_per_row(facts: Facts) -> Advice | None:
     change = (
         dense if experts <= _DENSE_EXPERTS else ""
     ) + "sort the rows by their index and use jax.lax.ragged_dot"
-    return _of(
-        facts,
-        found,
-        f"copies of a weight for each row of a product (w[e], {experts} weights)",
-        change,
-    )
+    seen = f"copies of a weight for each row of a product (w[e], {experts} weights)"
+    advice = _of(facts, found, seen, change)
+    is_dense = advice is not None and experts <= _DENSE_EXPERTS
+    return advice._replace(form="dense-experts") if advice is not None and is_dense else advice
 
 
 def _feeds_a_batched_product(gather: HloInstruction) -> bool:
-    fusion = _fusion_around(gather)
+    fusion = fusion_around(gather)
     pending, seen = [*gather.users, *(fusion.users if fusion is not None else ())], set()
     while pending:
         user = pending.pop()
@@ -232,7 +231,7 @@ def _feeds_a_batched_product(gather: HloInstruction) -> bool:
     return False
 
 
-def _fusion_around(i: HloInstruction) -> HloInstruction | None:
+def fusion_around(i: HloInstruction) -> HloInstruction | None:
     """Return the fusion of an instruction."""
     every = i.parent.module.instructions()
     return next(
@@ -256,7 +255,7 @@ def take_rows(facts: Facts) -> Advice | None:
             else ()
         ):
             one = i.operands[side]
-            if one.opcode.name == "parameter" and (fusion := _fusion_around(i)) is not None:
+            if one.opcode.name == "parameter" and (fusion := fusion_around(i)) is not None:
                 one = fusion.operands[one.parameter_number]
             maker = one
             if one.opcode.name == "fusion":
@@ -314,7 +313,7 @@ def distances_by_product(facts: Facts) -> Advice | None:
 
     product = "|x - y|^2 = (x*x).sum(-1)[:, None] + (y*y).sum(-1) - 2 * x @ y.T"
     change = f"use a product, {product} (less exact for near points: jnp.maximum(.., 0))"
-    return _of_kernels(facts, pairs, "squared differences of all pairs", change)
+    return of_kernels(facts, pairs, "squared differences of all pairs", change)
 
 
 def scan_by_doubling(facts: Facts) -> Advice | None:
@@ -330,7 +329,7 @@ def scan_by_doubling(facts: Facts) -> Advice | None:
         return exclusive or scan_dimension(rules, base) is not None
 
     change = "jax.lax.associative_scan(jnp.add, x, axis=...) takes fewer steps (jnp.cumsum becomes such windows, too)"
-    return _of_kernels(facts, running, "running sums by windows over a whole dimension", change)
+    return of_kernels(facts, running, "running sums by windows over a whole dimension", change)
 
 
 def select_few(facts: Facts) -> Advice | None:
@@ -354,7 +353,7 @@ def select_few(facts: Facts) -> Advice | None:
         )
 
     change = "jax.lax.top_k(x, k) finds the largest without sorting the rest"
-    return _of_kernels(facts, few, "sorts whose readers use few elements", change)
+    return of_kernels(facts, few, "sorts whose readers use few elements", change)
 
 
 def hoist_from_loops(facts: Facts) -> Advice | None:

@@ -21,6 +21,7 @@ from xla_explorer.explorer.measures.advice_rules import (
     has_opcode,
     longest_line,
 )
+from xla_explorer.explorer.measures.known_gathers import slices_for_known_gathers
 from xla_explorer.explorer.measures.slow_forms import SLOW_FORMS
 
 _SMALL_US: Final = 3.0  # below this, launch and synchronisation take as long as the kernel's work
@@ -148,7 +149,7 @@ def sort_by_our_compiler(facts: Facts) -> Advice | None:
 
 RULES: Final[tuple[Rule, ...]] = (
     compile_small_loops, unroll_small_loops, flatten_products, batch_stacked_weights, convolutions_by_eigen, batch_small_kernels,
-    reductions_without_ynn, sort_by_our_compiler, copy_less_in_loops, halve_doubles, *SLOW_FORMS,
+    reductions_without_ynn, sort_by_our_compiler, copy_less_in_loops, halve_doubles, *SLOW_FORMS, slices_for_known_gathers,
 )  # fmt: skip
 
 

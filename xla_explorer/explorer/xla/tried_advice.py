@@ -1,9 +1,9 @@
-"""Trials of advised XLA flags: compiled in a child process, timed against the compilation."""
+"""Trials of advice: flags and rewritten programs of XLA, timed in turns with the compilation."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -11,56 +11,89 @@ from xla_explorer.backends.xla.child import XlaChild, XlaProcessError
 from xla_explorer.backends.xla.source_names import SourceNames
 from xla_explorer.backends.xla.xla_platform import XlaExecutable
 from xla_explorer.explorer.measures.advice_rules import Advice
+from xla_explorer.explorer.xla.tried_forms import rewritten
+from xla_explorer.explorer.xla.what_if import largest_difference
 from xla_explorer.hlo.module import HloModule
 
 _ROUNDS: Final = 5
 _LEAST: Final = 3  # runs a round
 _GAIN: Final = 1.03
 """Times that differ by less count as equal."""
+_MOST_DIFFERENT: Final = 1e-2
+"""Results of a rewritten program that differ by more are those of another program."""
 
 
-def try_flags(
+class TimedTrial(NamedTuple):
+    """Microseconds of a run by rounds, without and with a change; the difference of the results."""
+
+    before: list[float]
+    after: list[float]
+    difference: float
+
+    @property
+    def ratios(self) -> list[float]:
+        """With : without, of each round."""
+        return [b / a for a, b in zip(self.before, self.after, strict=True)]
+
+
+def try_advice(
     advice: Sequence[Advice],
     module: HloModule,
     executable: XlaExecutable,
     leaves: Sequence[Any],
     repeats: int,
 ) -> tuple[list[Advice], list[Advice]]:
-    """Return (the advice that helps or has no flag, the flags without gain), with times.
+    """Return (the advice that helps or cannot be tried, what was tried without gain), with times.
 
-    A flag that XLA refuses is left out of both.
+    What was measured comes first. A flag that XLA refuses is left out of both; so is a rewritten
+    program with other results.
     """
     kept: list[Advice] = []
     without_gain: list[Advice] = []
     for one in advice:
-        if not one.flags:
+        changed = rewritten(one.form, module) if one.form else module
+        if changed is None or not (one.flags or one.form):
             kept.append(one)
             continue
-        times = _times(one.flags, module, executable, leaves, repeats)
-        if times is None:
+        trial = _timed(one.flags, changed, executable, leaves, repeats)
+        if trial is None:
+            kept += [one] if one.form else []
             continue
-        before, after = times
-        tried = one._replace(tried_us=times, gain_us=max(before - after, 0.0))
-        (kept if before > _GAIN * after else without_gain).append(tried)
-    return sorted(kept, key=lambda one: -one.gain_us), without_gain
+        if one.form and not trial.difference <= _MOST_DIFFERENT:
+            continue
+        before, after = [float(np.median(times)) for times in (trial.before, trial.after)]
+        ratios = min(trial.ratios), max(trial.ratios)
+        tried = one._replace(
+            tried_us=(before, after),
+            gain_us=max(before - after, 0.0),
+            ratios=ratios,
+            difference=trial.difference,
+        )
+        helps = before > _GAIN * after and ratios[1] < 1.0
+        (kept if helps else without_gain).append(tried)
+    return sorted(kept, key=lambda one: (one.tried_us is None, -one.gain_us)), without_gain
 
 
-def _times(
+def _timed(
     flags: str, module: HloModule, executable: XlaExecutable, leaves: Sequence[Any], repeats: int
-) -> tuple[float, float] | None:
+) -> TimedTrial | None:
+    """Time a program in a child process, in turns with the compilation; None if XLA refuses it."""
     child = XlaChild(flags=flags, dumped="")
     arrays = [np.asarray(leaf) for leaf in leaves]
+    kinds = [p.shape.element_type.dtype for p in module.entry.parameters()]
+    theirs = [a.astype(kind, copy=False) for a, kind in zip(arrays, kinds, strict=True)]
     before: list[float] = []
     after: list[float] = []
     each = max(repeats // _ROUNDS, _LEAST)
     try:
         child.ask(*SourceNames(module).request)
-        child.ask("run", arrays)
+        results = list(child.ask("run", theirs))
+        difference = largest_difference(list(executable.run(arrays)), results)
         for _ in range(_ROUNDS):
-            before += executable.time(arrays, each)
-            after += [float(us) for us in child.ask("time", arrays, each)]
+            before.append(float(np.median(executable.time(arrays, each))))
+            after.append(float(np.median([float(us) for us in child.ask("time", theirs, each)])))
     except XlaProcessError:
         return None
     finally:
         child.close()
-    return float(np.median(before)), float(np.median(after))
+    return TimedTrial(before, after, difference)

@@ -183,7 +183,7 @@ def timed(variants: Sequence[Variant], leaves: Sequence[Any], repeats: int) -> W
     medians = [float(np.median(found)) if found else float("nan") for found in samples]
     rows = [
         TimedVariant(variant.label, medians[k], min(samples[k], default=float("nan")), _ratio(samples[0], samples[k]), seconds[k],
-                     kernels[k], _difference(results[0], results[k]), errors[k])
+                     kernels[k], largest_difference(results[0], results[k]), errors[k])
         for k, variant in enumerate(variants)
     ]  # fmt: skip
     return WhatIf(
@@ -229,7 +229,7 @@ def _kernels(child: XlaChild) -> int:
     return sum([i.opcode.name not in _NO_KERNEL for i in run])
 
 
-def _difference(first: Sequence[Array], other: Sequence[Array]) -> float:
+def largest_difference(first: Sequence[Array], other: Sequence[Array]) -> float:
     """Return the largest difference over the largest magnitude; NaN without results."""
     if len(first) != len(other):
         return float("nan")

@@ -58,9 +58,10 @@ class WhySlow(Report):
     kernels
         By time.
     advice
-        Changes to try, the largest gain first; flags of XLA were tried, and have measured times.
+        Changes to try: first those that were tried, with measured times and the spread by rounds;
+        then those marked as not tried, with an upper bound.
     without_gain
-        Flags that a rule would have proposed, but that did not help when tried.
+        Flags and rewritten programs that a rule would have proposed, but that did not help.
     notes
         Further facts: a function that is called without `jax.jit`, or several devices.
     """
@@ -139,7 +140,7 @@ class WhySlow(Report):
         if self.without_gain:
             yield Listing(
                 "tried, no gain:",
-                [f"XLA_FLAGS={one.flags}; {one.evidence}" for one in self.without_gain],
+                [_without_gain_text(one) for one in self.without_gain],
             )
 
     def _lines(self) -> list[tuple[str, float, float, int]]:
@@ -197,6 +198,11 @@ class WhySlow(Report):
 def _advice_text(advice: Advice) -> str:
     place = f" ({short_place(advice.line)})" if advice.line else ""
     return f"{advice.sentence}{place}; {advice.evidence}"
+
+
+def _without_gain_text(advice: Advice) -> str:
+    change = f"XLA_FLAGS={advice.flags}" if advice.flags else advice.sentence.rpartition(": ")[2]
+    return f"{change}; {advice.evidence}"
 
 
 def _slow_kernel(row: dict[str, Any], limits: MachineLimits | None, whole: float) -> SlowKernel:

@@ -1,7 +1,7 @@
 """`xe.xla.why_slow_to_compile`: where real XLA's compile time goes, and what causes it."""
 
+from xla_explorer.explorer.xla.compile_time.causes import CompileCause
 from xla_explorer.explorer.xla.compile_time.report import (
-    CompileCause,
     CompileStage,
     KernelCompile,
     PassTime,

@@ -48,11 +48,11 @@ def causes_of(
 
     module: as JAX lowered it. kernels: (name, seconds, line) of each kernel's compile.
     """
-    found = [*_repeated_block(module, compile_s), *_constants(module), *_large_kernels(kernels)]
+    found = [*repeated_block(module, compile_s), *_constants(module), *_large_kernels(kernels)]
     return sorted(found, key=lambda one: (-(one.saves_s or 0.0), -one.share))
 
 
-def _repeated_block(module: HloModule, compile_s: float) -> list[CompileCause]:
+def repeated_block(module: HloModule, compile_s: float) -> list[CompileCause]:
     """Return one cause for all lines that are traced equally often: the body of a Python loop."""
     groups: dict[int, list[tuple[str, float]]] = {}
     for row in repeated_lines(module, most=None):
