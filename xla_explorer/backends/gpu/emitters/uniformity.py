@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from xla_explorer.backends.gpu.emitters.block import WARP
 from xla_explorer.compiler.codegen.ir.records import Instruction, Line, Phi
 from xla_explorer.compiler.codegen.ir.values import Value
+from xla_explorer.compiler.codegen.lowering.threads.block_of_threads import WARP
 
 Lanes = np.ndarray[Any, np.dtype[np.int64]]
 _SAMPLES = 16  # warps of the grid, evenly spaced

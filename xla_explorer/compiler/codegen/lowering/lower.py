@@ -8,32 +8,22 @@ reduction combines accordingly: in a loop-carried value, in a tree over instance
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.ir.types import I32, I64, PTR, Type
 from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
-from xla_explorer.compiler.codegen.llvm_types import constant
 from xla_explorer.compiler.codegen.lowering.body import body_in_blocks
 from xla_explorer.compiler.codegen.lowering.elements import (
     Memory,
     chosen,
-    computing,
     in_lanes,
     lanes_of,
 )
 from xla_explorer.compiler.codegen.lowering.features import CodeFeatures
 from xla_explorer.compiler.codegen.lowering.lower_accesses import AccessLowering
-from xla_explorer.compiler.codegen.lowering.lower_indices import (
-    Point,
-    UnrolledValue,
-    points,
-    with_origin,
-)
 from xla_explorer.compiler.codegen.lowering.lower_reductions import (
     OpenReduction,
     continued_reductions,
@@ -55,6 +45,12 @@ from xla_explorer.compiler.codegen.lowering.register_layouts import (
     load_square,
     metadata_of,
 )
+from xla_explorer.compiler.codegen.lowering.unrolled_values import (
+    Point,
+    UnrolledValue,
+    points,
+    with_origin,
+)
 from xla_explorer.compiler.codegen.nest.accesses import (
     LINE_BYTES,
     MOST_SCRATCH,
@@ -62,10 +58,7 @@ from xla_explorer.compiler.codegen.nest.accesses import (
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     AxisKind,
-    Barrier,
     Body,
-    Compute,
-    Constant,
     For,
     Iota,
     Load,
@@ -152,7 +145,6 @@ class Lowering(AccessLowering):
         self.phases = phases_of(nest)
         self.task = self.b.named("%task", I64)
         self.scratch_bytes = self.stack_bytes = 0
-        self.instance_by_instance_now = False
 
     def kernel(self) -> None:
         """Write the whole body.
@@ -210,32 +202,15 @@ class Lowering(AccessLowering):
             else:
                 self.body(some)
 
-    def body(self, body: Body) -> None:
-        """Write the statements of a body."""
-        for s in body:
-            if isinstance(s, Barrier) or (isinstance(s, For) and s.axis.extent == 0):
-                continue  # one thread runs a task: there is nobody to wait for
-            if isinstance(s, For):
-                self.loop(s)
-                continue
-            if isinstance(s, Allocate):
-                self.allocate(s.array)
-                continue
-            self.b.origin = s.origin.instruction if s.origin is not None else None
-            if isinstance(s, Store):
-                self.store(s)
-                continue
-            if isinstance(s, Reduce):
-                self.types.update(zip(s.ids, s.elements, strict=True))
-                write_scan(self, s) if s.each else write_reduce(self, s)
-                continue
-            self.types[s.id] = s.element
-            if isinstance(s, SelectRegion):
-                self.values[s.id] = self.select_region(s)
-            elif isinstance(s, Load) and s.is_prefetch:
-                self.prefetch(s)
-            else:
-                self.values[s.id] = self.instances(s)
+    def synchronise(self) -> None:
+        """Write nothing: one thread runs a task."""
+
+    def reduce(self, s: Reduce) -> None:
+        """Write a reduction or a scan, and add its results to the values."""
+        if s.each:
+            write_scan(self, s)
+        else:
+            write_reduce(self, s)
 
     def prefetch(self, s: Load) -> None:
         """Write the prefetch of a cache line for reading."""
@@ -249,37 +224,16 @@ class Lowering(AccessLowering):
                 "void @llvm.prefetch.p0",
             )
 
-    def instances(self, s: Load | Constant | Iota | Compute) -> UnrolledValue:
-        """Return an element for each point of the unrolled axes on which the value depends."""
-        axes = [a for a in self.unrolled if a in self.depends[s.id]]
-        if isinstance(s, Load) and s.wide is not None:
+    def load(self, s: Load) -> UnrolledValue:
+        """Return the elements for all points of the unrolled axes on which the place depends."""
+        axes = self.unrolled_axes_of(s.id)
+        if s.wide is not None:
             along = next(a for a in axes if a.name == s.wide.axis)
             load = load_square if s.wide.form == SQUARE else load_packed_pairs
             return load(self, s, axes, along)
-        if isinstance(s, Load):
-            later = self.instance_by_instance_now and not self.memory[s.array].written
-            return UnrolledValue(
-                axes, with_origin(self.b, self.reader(s)) if later else self.reader(s), later
-            )
-        if not isinstance(s, Compute):
-            return UnrolledValue(axes, partial(self.value, s))
-        write, operands = (
-            computing(self.b, s, [self.types[o] for o in s.operands]),
-            [self.values[o] for o in s.operands],
-        )
-        made: Callable[[Point], Scalar] = lambda point: write([x.at(point) for x in operands])  # noqa: E731
-        return UnrolledValue(
-            axes,
-            with_origin(self.b, made) if self.instance_by_instance_now else made,
-            self.instance_by_instance_now,
-        )
-
-    @contextmanager
-    def instance_by_instance(self, enabled: bool) -> Iterator[None]:
-        """Write unrolled instances one after the other, if `enabled`, instead of statements."""
-        before, self.instance_by_instance_now = self.instance_by_instance_now, enabled
-        yield
-        self.instance_by_instance_now = before
+        later = self.instance_by_instance_now and not self.memory[s.array].written
+        reader = self.reader(s)
+        return UnrolledValue(axes, with_origin(self.b, reader) if later else reader, later)
 
     def allocate(self, array: NestArray) -> None:
         """Allocate an array on the stack of the thread that runs the kernel.
@@ -347,10 +301,8 @@ class Lowering(AccessLowering):
         )
 
     # -- values ------------------------------------------------------------------------------------
-    def value(self, s: Constant | Iota, point: Point) -> Scalar:
-        """Return a constant or an index as an element at a point."""
-        if isinstance(s, Constant):
-            return constant(self.b, s.literal.array[()], s.element)
+    def iota(self, s: Iota, point: Point) -> Scalar:
+        """Return an index as an element at a point."""
         x = self.in_lanes(s.index, point)
         if s.lines_of:
             array = self.arrays[s.lines_of]

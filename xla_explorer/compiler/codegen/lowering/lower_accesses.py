@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.ir.types import PTR
@@ -15,18 +14,14 @@ from xla_explorer.compiler.codegen.lowering.elements import (
     joined,
     one_lane,
 )
-from xla_explorer.compiler.codegen.lowering.lower_indices import (
-    NestIndices,
-    Point,
-    points,
-)
-from xla_explorer.compiler.codegen.lowering.lowering_checks import dependencies
+from xla_explorer.compiler.codegen.lowering.lower_indices import NestIndices
 from xla_explorer.compiler.codegen.lowering.register_layouts import (
     packed_pairs_of,
     permuted,
     places_in_run,
     store_streamed,
 )
+from xla_explorer.compiler.codegen.lowering.unrolled_values import Point, points
 from xla_explorer.compiler.codegen.nest.accesses import whole_registers
 from xla_explorer.compiler.codegen.nest.ir import (
     Load,
@@ -43,10 +38,8 @@ class AccessLowering(NestIndices):
 
     Attributes
     ----------
-    arrays, memory, pointers : dict
-        By name of an array: its declaration, its elements in memory, its address.
-    guards : list of Guard
-        The conditions of all loops and select regions around.
+    arrays : dict
+        By name: the declaration of an array.
     base_addresses : dict
         Addresses that unrolled instances share, by array and by the parts that loops count.
     """
@@ -54,26 +47,17 @@ class AccessLowering(NestIndices):
     def __init__(
         self, nest: LoopNest, b: StructuredBuilder, pointers: Sequence[str], may_alias: bool
     ) -> None:
-        super().__init__(b, dependencies(nest))
-        self.nest = nest
-        self.arrays = {a.name: a for a in nest.arrays}
-        self.pointers = {
-            a.name: b.named(name, PTR) for a, name in zip(nest.arrays, pointers, strict=True)
-        }
         changing = {a.name for a in nest.arrays if a.written} | {a.aliases for a in nest.arrays}
-        self.memory = {
+        memory = {
             a.name: Memory(b, a.shape.element_type, may_alias or a.name in changing)
             for a in nest.arrays
         }
+        super().__init__(nest, b, memory)
+        self.arrays = {a.name: a for a in nest.arrays}
+        self.pointers.update(
+            {a.name: b.named(name, PTR) for a, name in zip(nest.arrays, pointers, strict=True)}
+        )
         self.base_addresses: dict[tuple[str, str, str], Value[Pointer]] = {}
-        self.guards: list[Guard] = []
-
-    @contextmanager
-    def guarded(self, guards: tuple[Guard, ...]) -> Iterator[None]:
-        """Add guards to those that hold, until the context ends."""
-        self.guards += guards
-        yield
-        del self.guards[len(self.guards) - len(guards) :]
 
     def address(self, array: NestArray, x: IndexExpression, point: Point) -> Value[Pointer]:
         """Return the address of the element at an offset, at lane 0.

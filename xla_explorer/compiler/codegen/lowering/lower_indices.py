@@ -1,106 +1,29 @@
-"""Indices and unrolled values: instances for each point of the unrolled axes."""
+"""Indices of lanes and unrolled instances, for the code of one thread."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import reduce
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.elemental.data_movement import as_index, clamped
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.ir.types import I32, I64
-from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
+from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.llvm_types import real
-from xla_explorer.compiler.codegen.lowering.elements import joined, one_lane
+from xla_explorer.compiler.codegen.lowering.elements import Memory, joined
+from xla_explorer.compiler.codegen.lowering.statements import StatementWriter
+from xla_explorer.compiler.codegen.lowering.unrolled_values import Point, divisors_below
+from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.hlo.analysis.indexing import (
     Axis,
     Guard,
     IndexExpression,
-    Quotient,
     Remainder,
     RuntimeValue,
     Substitution,
     index,
 )
-from xla_explorer.hlo.primitive_type import PrimitiveType
-
-Point: TypeAlias = dict[Axis, int]
-
-
-class UnrolledValue:
-    """A value with one instance, an element, for each point of its axes.
-
-    lazy: an instance is made at its first use. recomputed: an instance is made at each use, by a
-    function that tracks where it is already visible.
-    """
-
-    __slots__ = ("_made", "_recomputed", "_value", "axes")
-
-    def __init__(
-        self,
-        axes: Sequence[Axis],
-        value: Callable[[Point], Scalar],
-        lazy: bool = False,
-        recomputed: bool = False,
-    ) -> None:
-        self.axes = tuple(axes)
-        self._value, self._recomputed = value, recomputed
-        self._made: dict[tuple[int, ...], Scalar] = {}
-        if not lazy and not recomputed:
-            self._made = (
-                {tuple(point.values()): value(point) for point in points(self.axes)}
-                if axes
-                else {(): value({})}
-            )
-
-    def at(self, point: Point) -> Scalar:
-        """Return the instance at a point."""
-        key = tuple(map(point.__getitem__, self.axes))
-        found = self._made.get(key)
-        if found is None:
-            found = self._value(dict(zip(self.axes, key, strict=True)))
-            if not self._recomputed:
-                self._made[key] = found
-        return found
-
-    def all(self) -> list[Scalar]:
-        """Return the instances at all points."""
-        return [self.at(point) for point in points(self.axes)]
-
-
-def points(axes: Sequence[Axis]) -> list[Point]:
-    """Return all points of unrolled axes, with the last axis fastest."""
-    if len(axes) == 1:
-        return [{axes[0]: step} for step in range(axes[0].extent)]
-    return [
-        dict(zip(axes, steps, strict=True))
-        for steps in itertools.product(*[range(a.extent) for a in axes])
-    ]
-
-
-def divisors_below(atom: Quotient | Remainder) -> int:
-    """Return the number of divisors to add so that a dividend is at least 0.
-
-    Unsigned division then rounds down.
-    """
-    return -min(atom.dividend.bounds[0] // atom.divisor, 0)
-
-
-def with_origin(
-    b: StructuredBuilder, value: Callable[[Point], Scalar]
-) -> Callable[[Point], Scalar]:
-    """Return a function that writes a value later with the origin of the current instruction."""
-    origin = b.origin
-
-    def made(point: Point) -> Scalar:
-        before, b.origin = b.origin, origin
-        found = value(point)
-        b.origin = before
-        return found
-
-    return made
 
 
 class _Sum(NamedTuple):
@@ -116,25 +39,20 @@ class _Sum(NamedTuple):
     unrolled: list[tuple[Axis, int]]
 
 
-class NestIndices:
+class NestIndices(StatementWriter):
     """The indices of a nest that is being lowered.
 
     Attributes
     ----------
     at : dict
         For each serial and parallel axis, its index times a factor, and that factor.
-    unrolled, vector
-        The axes around that are unrolled or lanes.
-    values, types, depends : dict
-        By number of a value: its instances, its type, the axes on which it depends.
+    vector : Axis, optional
+        The axis around whose steps are lanes.
     """
 
-    def __init__(self, b: StructuredBuilder, depends: dict[int, frozenset[Axis]]) -> None:
-        self.b, self.depends = b, depends
-        self.values: dict[int, UnrolledValue] = {}
-        self.types: dict[int, PrimitiveType] = {}
+    def __init__(self, nest: LoopNest, b: StructuredBuilder, memory: dict[str, Memory]) -> None:
+        super().__init__(nest, b, memory)
         self.at: dict[Axis, tuple[Value[Integer], int]] = {}
-        self.unrolled: list[Axis] = []
         self.vector: Axis | None = None
         self._sums: dict[int, _Sum] = {}  # by the identity of the index
 
@@ -235,18 +153,6 @@ class NestIndices:
             else:
                 inner = self.b.add_index(inner, self.b.counted_index(value, factor))
         return outer, inner
-
-    def clamped(self, atom: RuntimeValue, point: Point) -> Value[Integer]:
-        """Return a runtime value as an index; large unsigned values stay large."""
-        number = int(atom.source[1:])
-        found, element = self.values[number].at(point), self.types[number]
-        lane = next((lane for axis, lane in point.items() if axis not in self.unrolled), 0)
-        x = real(found)  # all lanes are clamped in their own type, then one is taken
-        return as_index(
-            self.b,
-            real(one_lane(self.b, clamped(self.b, x, element, atom.low, atom.high), lane)),
-            element,
-        )
 
     def in_lanes(self, x: IndexExpression, point: Point) -> Value[Integer]:
         """Return the value of an index, a vector if it varies from lane to lane.

@@ -23,8 +23,8 @@ from xla_explorer.compiler.codegen.lowering.elements import (
     one_lane,
     parts_of,
 )
-from xla_explorer.compiler.codegen.lowering.lower_indices import Point, UnrolledValue, points
 from xla_explorer.compiler.codegen.lowering.reducing import Accumulators, Reducing, flat, like
+from xla_explorer.compiler.codegen.lowering.unrolled_values import Point, UnrolledValue, points
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
     Combination,

@@ -16,9 +16,9 @@ from xla_explorer.compiler.codegen.lowering.elements import (
     one_lane,
     parts_of,
 )
-from xla_explorer.compiler.codegen.lowering.lower_indices import Point, UnrolledValue, points
 from xla_explorer.compiler.codegen.lowering.lower_reductions import ReductionWriter
 from xla_explorer.compiler.codegen.lowering.reducing import Accumulators
+from xla_explorer.compiler.codegen.lowering.unrolled_values import Point, UnrolledValue, points
 from xla_explorer.compiler.codegen.nest.ir import Reduce
 
 if TYPE_CHECKING:

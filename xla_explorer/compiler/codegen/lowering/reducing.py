@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
-from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.ir.values import Complex, Integer, Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import constant, real
 from xla_explorer.compiler.codegen.lowering.elements import (
@@ -15,16 +14,15 @@ from xla_explorer.compiler.codegen.lowering.elements import (
     in_lanes,
     lanes_of,
 )
-from xla_explorer.compiler.codegen.lowering.lower_indices import Point, UnrolledValue
+from xla_explorer.compiler.codegen.lowering.statements import StatementWriter
+from xla_explorer.compiler.codegen.lowering.unrolled_values import Point, UnrolledValue
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
-    Body,
     Combination,
     Reduce,
 )
 from xla_explorer.hlo.analysis.indexing import Axis, Guard
 from xla_explorer.hlo.identity_element import identity_element
-from xla_explorer.hlo.primitive_type import PrimitiveType
 
 Accumulators: TypeAlias = list[list[Scalar]]  # the values of each accumulator
 ANY_ORDER = (
@@ -32,29 +30,7 @@ ANY_ORDER = (
 )
 
 
-class ReductionHost(Protocol):
-    """The lowering around a reduction.
-
-    unrolled: the unrolled axes around.
-    """
-
-    values: dict[int, UnrolledValue]
-    types: dict[int, PrimitiveType]
-    depends: dict[int, frozenset[Axis]]
-    unrolled: list[Axis]
-
-    @property
-    def b(self) -> StructuredBuilder:
-        """The builder of records."""
-
-    def body(self, body: Body) -> None:
-        """Write statements."""
-
-    def mask(self, guards: Sequence[Guard], point: Point) -> Value[Integer] | None:
-        """Return the condition of guards: None if they always hold, `false` if never."""
-
-
-H = TypeVar("H", bound=ReductionHost)
+H = TypeVar("H", bound=StatementWriter)
 
 
 class Reducing(Generic[H]):

@@ -17,7 +17,7 @@ from xla_explorer.compiler.codegen.ir.types import BF16 as BF16_LANES
 from xla_explorer.compiler.codegen.ir.types import I64
 from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
 from xla_explorer.compiler.codegen.lowering.elements import element_of, parts_of
-from xla_explorer.compiler.codegen.lowering.lower_indices import Point, UnrolledValue, points
+from xla_explorer.compiler.codegen.lowering.unrolled_values import Point, UnrolledValue, points
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
 from xla_explorer.compiler.codegen.nest.ir import Load, LoopNest, NestArray
 from xla_explorer.hlo.analysis.indexing import (

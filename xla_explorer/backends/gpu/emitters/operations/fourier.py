@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.block import WARP, Block, both, smaller
+from xla_explorer.backends.gpu.emitters.block import Block, both, smaller
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
     KernelDescriptor,
     OperationDescriptor,
@@ -41,6 +41,7 @@ from xla_explorer.compiler.codegen.kernels.fourier.stages import (
 )
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import pair, value_type
+from xla_explorer.compiler.codegen.lowering.threads.block_of_threads import WARP
 from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchDimensions, launch_dimensions
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction

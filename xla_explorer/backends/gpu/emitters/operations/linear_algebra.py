@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.block import WARP, Block, both
+from xla_explorer.backends.gpu.emitters.block import Block, both
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
     KernelDescriptor,
     OperationDescriptor,
@@ -35,6 +35,7 @@ from xla_explorer.compiler.codegen.llvm_types import (
     real,
     type_is_emitted,
 )
+from xla_explorer.compiler.codegen.lowering.threads.block_of_threads import WARP
 from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchDimensions
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.block import WARP, Block
+from xla_explorer.backends.gpu.emitters.block import Block
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
     KernelDescriptor,
     OperationDescriptor,
@@ -24,6 +24,7 @@ from xla_explorer.backends.gpu.emitters.operations.select_and_scatter import (
 from xla_explorer.backends.gpu.emitters.operations.sort import why_no_sort, write_sort, write_topk
 from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted
 from xla_explorer.compiler.codegen.llvm_types import constant
+from xla_explorer.compiler.codegen.lowering.threads.block_of_threads import WARP
 from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchDimensions
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction

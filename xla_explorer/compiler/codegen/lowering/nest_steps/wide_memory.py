@@ -13,9 +13,9 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.lowering.lower_indices import Point, points
 from xla_explorer.compiler.codegen.lowering.nest_step import INSTANCES, NestStep
 from xla_explorer.compiler.codegen.lowering.nest_steps.bind_launch import THREAD
+from xla_explorer.compiler.codegen.lowering.unrolled_values import Point, points
 from xla_explorer.compiler.codegen.nest.accesses import (
     are_contiguous,
     axis_along_memory,

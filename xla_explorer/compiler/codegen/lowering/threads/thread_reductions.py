@@ -17,13 +17,13 @@ from xla_explorer.compiler.codegen.ir.values import Scalar, Value
 from xla_explorer.compiler.codegen.kernels.accumulators import Elements
 from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.compiler.codegen.lowering.elements import chosen
-from xla_explorer.compiler.codegen.lowering.lower_indices import (
+from xla_explorer.compiler.codegen.lowering.reducing import Accumulators, Reducing, flat, like
+from xla_explorer.compiler.codegen.lowering.unrolled_values import (
     Point,
     UnrolledValue,
     points,
     with_origin,
 )
-from xla_explorer.compiler.codegen.lowering.reducing import Accumulators, Reducing, flat, like
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
     Combination,
@@ -39,19 +39,19 @@ from xla_explorer.hlo.analysis.indexing import Axis, Guard, RuntimeValue
 from xla_explorer.hlo.opcodes import OpcodeSpec
 
 if TYPE_CHECKING:
-    from xla_explorer.backends.gpu.emitters.nests.lowering import NestWriter
+    from xla_explorer.compiler.codegen.lowering.threads.lower_threads import ThreadLowering
 
 COMBINED_AT_ONCE = (
     8  # partial results, its own included, that a thread combines before the next barrier
 )
 
 
-class Reduction(Reducing["NestWriter"]):
+class ThreadReduction(Reducing["ThreadLowering"]):
     """A reduction. outer: its unrolled axes, with separate accumulators for each point."""
 
-    def __init__(self, writer: NestWriter, s: Reduce) -> None:
+    def __init__(self, writer: ThreadLowering, s: Reduce) -> None:
         super().__init__(writer, s, 0.0 if is_sum_of_products(s) else None)
-        self.indices, self.types = writer.indices, list(s.elements)
+        self.types = list(s.elements)
         needed = self.needed().union(*[writer.values[v].axes for v in s.initial])
         self.outer = [a for a in writer.unrolled if a in needed]
         self.own = [
@@ -96,7 +96,7 @@ class Reduction(Reducing["NestWriter"]):
             if all(axis.extent for axis, _ in s.axes):
                 accumulators = self.after_loops(self.serial, accumulators)
         self.combines_partial_results = True
-        with writer.indices.launched(launched):
+        with writer.launched(launched):
             for axis, kind in reversed(launched):
                 accumulators = self.across(accumulators, axis, kind)
         totals = {
@@ -128,7 +128,7 @@ class Reduction(Reducing["NestWriter"]):
 
     def initial(self, point: Point) -> list[Scalar]:
         """Return the initial values."""
-        return [self.l.at(v, point) for v in self.s.initial]
+        return [self.l.instance(v, point) for v in self.s.initial]
 
     def final(self, point: Point, total: list[Scalar]) -> list[Scalar]:
         """Return the results: the initial values combined with the total."""
@@ -145,7 +145,7 @@ class Reduction(Reducing["NestWriter"]):
         guards = self.guards if self.alone else ()
         if not guards or any(axis in g.expression.axes for g in guards for axis in serial):
             return super().after_loops(serial, accumulators)
-        holds = self.indices.mask(guards, {})
+        holds = self.l.all_hold(guards, {})
         if not isinstance(holds, Value):
             return super().after_loops(serial, accumulators) if holds else accumulators
         self.guards = ()
@@ -156,10 +156,10 @@ class Reduction(Reducing["NestWriter"]):
                 for x in s.place
                 for atom in x.atoms()
             ):
-                self.l.memory.offset(s, dict.fromkeys(self.own, 0))
+                self.l.offset_of(s, dict.fromkeys(self.own, 0))
         made = self.b.branches(
             holds,
-            lambda: flat(super(Reduction, self).after_loops(serial, accumulators)),
+            lambda: flat(super(ThreadReduction, self).after_loops(serial, accumulators)),
             lambda: flat(accumulators),
         )
         self.guards = guards
@@ -169,7 +169,7 @@ class Reduction(Reducing["NestWriter"]):
         self, group: Sequence[Point], mine: list[Scalar], guards: Sequence[Guard]
     ) -> list[Scalar]:
         """Combine elements (see `Reducing.taken`) at the fixed point of the current branch."""
-        return super().taken([{**self.indices.fixed, **point} for point in group], mine, guards)
+        return super().taken([{**self.l.fixed, **point} for point in group], mine, guards)
 
     def step(self, accumulators: Accumulators) -> Accumulators:
         """Write one step (see `Reducing.step`)."""
@@ -177,7 +177,7 @@ class Reduction(Reducing["NestWriter"]):
             (s for s in self.s.body[-1:] if isinstance(s, SelectRegion) and self._is_optional(s)),
             None,
         )
-        with self.indices.pending(self.guards):
+        with self.l.guarded(self.guards):
             self.l.body(self.s.body[:-1] if last else self.s.body)
             if last:
                 return self._with_case(last, accumulators)
@@ -247,7 +247,7 @@ class Reduction(Reducing["NestWriter"]):
         """Write a serial loop, its last step peeled if only it needs guards."""
         if axis in self.one_by_one:
             for step in range(axis.extent):
-                with self.indices.at_point({axis: step}):
+                with self.l.at_point({axis: step}):
                     accumulators = body(accumulators)
             return accumulators
         inner = [g for x, _ in walk(self.s.body) if axes_of(x) for g in getattr(x, "guards", ())]
@@ -280,7 +280,7 @@ class Reduction(Reducing["NestWriter"]):
             return [
                 block.combine_lanes(values, axis.extent, self.combined_sets) for values in totals
             ]
-        apart = self.indices.inner_threads(axis)
+        apart = self.l.inner_threads(axis)
         if self.l.serial_loops and (axis.extent > LANES or apart > 1):
             block.barrier()  # threads may still read the previous iteration's values
         if apart > 1:
@@ -299,10 +299,10 @@ class Reduction(Reducing["NestWriter"]):
         thread has the total. The other threads read the total if needed.
         """
         block, b, launch = self.l.block, self.b, self.l.launch
-        number = b.mod(b.div(self.indices.thread, apart), axis.extent)
+        number = b.mod(b.div(self.l.thread, apart), axis.extent)
         shared = [[block.shared(t, launch.threads) for t in self.types] for _ in totals]
         counted, for_all, count = (
-            self.indices.counted(),
+            self.l.counted(),
             self.s.ids[0] in self.l.for_all,
             axis.extent,
         )
@@ -313,7 +313,7 @@ class Reduction(Reducing["NestWriter"]):
         block.barrier()
         while count > 1:
             kept = count // min(count, COMBINED_AT_ONCE)
-            first = self.indices.both(self.indices.below(number, kept), counted)
+            first = self.l.both(self.l.below(number, kept), counted)
             assert first is not None
             more = range(kept, count, kept)
 
@@ -321,7 +321,7 @@ class Reduction(Reducing["NestWriter"]):
                 before: Accumulators = totals, more: range = more, again: bool = kept > 1 or for_all
             ) -> list[Value]:
                 for further in more:
-                    other = b.add(self.indices.thread, further * apart)
+                    other = b.add(self.l.thread, further * apart)
                     before = [
                         self.combined_sets(x, [array.load(other) for array in arrays])
                         for x, arrays in zip(before, shared, strict=True)
@@ -336,11 +336,11 @@ class Reduction(Reducing["NestWriter"]):
             count = kept
         if not for_all:
             return totals
-        at = b.sub(self.indices.thread, b.mul(number, apart))
+        at = b.sub(self.l.thread, b.mul(number, apart))
         return [[array.load(at) for array in arrays] for arrays in shared]
 
     def _write_to_shared(self, shared: list[list[Elements]], accumulators: Accumulators) -> None:
         """Store a thread's accumulators to shared memory."""
         for arrays, values in zip(shared, accumulators, strict=True):
             for array, value in zip(arrays, values, strict=True):
-                array.store(self.indices.thread, value)
+                array.store(self.l.thread, value)

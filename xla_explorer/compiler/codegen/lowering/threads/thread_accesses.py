@@ -1,46 +1,28 @@
-"""Loads and stores of a nest: contiguous instances by one access of up to 16 bytes."""
+"""Loads and stores of a thread: contiguous instances by one access of up to 16 bytes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from xla_explorer.backends.gpu.emitters.nests.indices import Word
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.ir.records import INVARIANT
+from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.ir.types import I64
 from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Value
-from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import constant, from_memory
 from xla_explorer.compiler.codegen.lowering.elements import Memory, joined, one_lane
-from xla_explorer.compiler.codegen.lowering.lower_indices import Point, UnrolledValue, points
+from xla_explorer.compiler.codegen.lowering.threads.block_of_threads import BlockOfThreads
+from xla_explorer.compiler.codegen.lowering.threads.thread_indices import ThreadIndices, Word
+from xla_explorer.compiler.codegen.lowering.unrolled_values import (
+    Point,
+    UnrolledValue,
+    points,
+    with_origin,
+)
 from xla_explorer.compiler.codegen.nest.ir import Load, LoopNest, NestArray, Store
 from xla_explorer.hlo.analysis.indexing import Axis, linearize
-from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.shape import Shape
-
-if TYPE_CHECKING:
-    from xla_explorer.backends.gpu.emitters.nests.lowering import NestWriter
-
-
-def arrays_of(
-    nest: LoopNest, context: KernelContext, scratch: Mapping[str, ArrayInMemory]
-) -> dict[str, ArrayInMemory]:
-    """Return the arrays of a nest by name.
-
-    A fusion has a parameter for each operand, a nest an array for each distinct one. A nest may
-    omit results.
-    """
-    i = context.instruction
-    distinct = list(dict.fromkeys(i.operands))
-    inner: list[HloInstruction] = distinct
-    if i.opcode.name == "fusion":
-        parameters = i.called[0].parameters()
-        inner = [parameters[list(i.operands).index(o)] for o in distinct]
-    given = [a for a in nest.arrays if a.name not in scratch]
-    found = [*[context.arrays[x] for x in inner], *context.outputs]
-    return {**{a.name: array for a, array in zip(given, found, strict=False)}, **scratch}
 
 
 class _Elements(Memory):
@@ -56,50 +38,60 @@ class _Elements(Memory):
         )
 
 
-class Arrays:
-    """Loads and stores. shared: the arrays that the nest allocates in shared memory."""
+class ThreadAccesses(ThreadIndices):
+    """The loads and stores of a thread.
 
-    def __init__(self, writer: NestWriter, scratch: Mapping[str, ArrayInMemory]) -> None:
-        self.writer, self.b, self.indices = writer, writer.b, writer.indices
+    shared: the arrays that the nest allocates in shared memory. open_select_regions: those around.
+    """
+
+    def __init__(
+        self,
+        nest: LoopNest,
+        b: StructuredBuilder,
+        arrays: Mapping[str, ArrayInMemory],
+        block: BlockOfThreads,
+    ) -> None:
+        super().__init__(nest, b, {}, block)
         self.shared: set[str] = set()
         self.shapes: dict[str, Shape] = {}
-        self._memory: dict[str, Memory] = {}
-        self._pointers: dict[str, Value[Pointer]] = {}
-        for name, a in arrays_of(writer.nest, writer.context, scratch).items():
-            self._declare(name, a.shape, self.b.named(a.pointer.name, a.pointer.type), a.invariant)
+        self.open_select_regions = 0
+        for name, a in arrays.items():
+            self._declare(name, a.shape, b.named(a.pointer.name, a.pointer.type), a.invariant)
 
     def _declare(self, name: str, shape: Shape, pointer: Value[Pointer], invariant: bool) -> None:
-        self.shapes[name], self._pointers[name] = shape, pointer
-        self._memory[name] = _Elements(
+        self.shapes[name], self.pointers[name] = shape, pointer
+        self.memory[name] = _Elements(
             self.b, shape.element_type, not invariant, INVARIANT if invariant else ""
         )
 
     def allocate(self, array: NestArray) -> None:
         """Allocate a block's array in shared memory, outside of all thread axes."""
-        address = self.writer.block.shared_address(
+        address = self.block.shared_address(
             array.shape.element_count * array.shape.element_type.bytes
         )
         self._declare(array.name, array.shape, address, False)
         self.shared.add(array.name)
 
-    def is_invariant(self, name: str) -> bool:
-        """Return whether an array is read-only during the kernel."""
-        return not self._memory[name].written
-
     def elements(self, name: str, at: Word, count: int = 1, beyond: int = 0) -> Scalar:
         """Load contiguous elements, aligned to their number."""
-        memory = self._memory[name]
+        memory = self.memory[name]
         return memory.load(
             self._address(name, at, beyond), count, None, count * memory.element.bytes
         )
 
     def _address(self, name: str, at: Word, beyond: int = 0) -> Value[Pointer]:
-        pointer = self._memory[name].address(self._pointers[name], self.b.named(at, I64))
-        return self._memory[name].address(pointer, self.b.named(beyond, I64)) if beyond else pointer
+        pointer = self.memory[name].address(self.pointers[name], self.b.named(at, I64))
+        return self.memory[name].address(pointer, self.b.named(beyond, I64)) if beyond else pointer
 
     def load(self, s: Load) -> UnrolledValue:
-        """Load the elements for all points of the unrolled axes that the place depends on."""
-        axes, shape = self.writer.unrolled_axes_of(s.id), self.shapes[s.array]
+        """Return the elements for all points of the unrolled axes on which the place depends.
+
+        A scalar operand is loaded at its use, possibly by one thread of all.
+        """
+        if not s.place and s.array not in self.shared:
+            scalar = with_origin(self.b, lambda _: self.elements(s.array, 0))
+            return UnrolledValue((), scalar, recomputed=not self.memory[s.array].written)
+        axes, shape = self.unrolled_axes_of(s.id), self.shapes[s.array]
         leaving = [
             x
             for x, n in zip(s.place, shape.dimensions, strict=True)
@@ -110,20 +102,20 @@ class Arrays:
         )  # without guards, the others are in bounds too
         found: dict[tuple[int, ...], Scalar] = {}
         for group in self._groups(s, axes):
-            is_uniform = len(group) == 1 or self.indices.hold_uniformly(concerned, group)
+            is_uniform = len(group) == 1 or self.hold_uniformly(concerned, group)
             for part in [group] if is_uniform else [[point] for point in group]:
-                if self.writer.open_select_regions and self.indices.guarded_axes:
+                if self.open_select_regions and self.guarded_axes:
                     # Select regions use unclamped indices, so the bounds check does too: a clamped
                     # index is another step.
-                    with self.indices.without_pending():
-                        holds = self.indices.inside(s.place, shape.dimensions, part[0])
-                        at, beyond = self.offset(s, part[0])
+                    with self.unguarded():
+                        holds = self.inside(s.place, shape.dimensions, part[0])
+                        at, beyond = self.offset_of(s, part[0])
                 else:
-                    holds = self.indices.loaded(concerned, part[0])
-                    at, beyond = (0, 0) if holds is False else self.offset(s, part[0])
+                    holds = self.loaded(concerned, part[0])
+                    at, beyond = (0, 0) if holds is False else self.offset_of(s, part[0])
                 values = constant(self.b, 0, s.element)
                 if isinstance(holds, Value):
-                    at, beyond = self.indices.where(holds, self.b.add(at, beyond), 0), 0
+                    at, beyond = self.where(holds, self.b.add(at, beyond), 0), 0
                 if holds is not False:
                     values = self.elements(s.array, at, len(part), beyond)
                 found.update(
@@ -134,9 +126,9 @@ class Arrays:
                 )
         return UnrolledValue(axes, lambda point: found[tuple(point.values())])
 
-    def offset(self, s: Load, point: Point) -> tuple[Word, int]:
+    def offset_of(self, s: Load, point: Point) -> tuple[Word, int]:
         """Return the offset of the element in its array."""
-        return self.indices.offset(s.place, self.shapes[s.array].strides, point)
+        return self.offset(s.place, self.shapes[s.array].strides, point)
 
     def _groups(self, s: Load | Store, axes: list[Axis]) -> list[list[Point]]:
         """Group the points of unrolled axes by the accesses that move them."""
@@ -152,25 +144,21 @@ class Arrays:
         ]
 
     def store(self, s: Store) -> None:
-        """Store the instances of a value that pending guards permit."""
-        shape, memory, is_tile = self.shapes[s.array], self._memory[s.array], s.array in self.shared
+        """Store the instances of a value that guards permit."""
+        shape, memory, is_tile = self.shapes[s.array], self.memory[s.array], s.array in self.shared
         offset = linearize(s.place, shape.strides)
         concerned = (
             {a for x in s.place for a in x.axes}
-            | set(self.writer.values[s.value].axes)
-            | self.indices.guarded_axes
+            | set(self.values[s.value].axes)
+            | self.guarded_axes
         )
 
         def holds(point: Point) -> Value[Integer] | bool:
             # A tile is stored whole: out-of-bounds threads store unused values. Only the end of the
             # tile is checked.
-            return (
-                self.indices.inside(s.place, shape.dimensions, point)
-                if is_tile
-                else self.indices.stored(point)
-            )
+            return self.inside(s.place, shape.dimensions, point) if is_tile else self.stored(point)
 
-        for group in self._groups(s, [a for a in self.writer.unrolled if a in concerned]):
+        for group in self._groups(s, [a for a in self.unrolled if a in concerned]):
             conditions = [holds(point) for point in group]
             is_uniform = all(x is conditions[0] for x in conditions)
             for part, condition in (
@@ -180,14 +168,14 @@ class Arrays:
             ):
                 if condition is False:
                     continue
-                with self.writer.only_if(condition if isinstance(condition, Value) else None):
-                    values = [self.writer.at(s.value, point) for point in part]
+                with self.only_if(condition if isinstance(condition, Value) else None):
+                    values = [self.instance(s.value, point) for point in part]
                     value = values[0] if len(part) == 1 else joined(self.b, values)
                     strides, first = shape.strides, part[0]
                     at = (
-                        (self.indices.unguarded(offset, first), 0)
+                        (self.unguarded_word(offset, first), 0)
                         if is_tile
-                        else self.indices.offset(s.place, strides, first)
+                        else self.offset(s.place, strides, first)
                     )
                     memory.store(
                         value,

@@ -1,4 +1,4 @@
-"""Indices of a nest as i64 values of a kernel: launch numbers, loops, guards."""
+"""Indices of a nest as i64 values of a thread: launch numbers, loops, guards."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import reduce
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from xla_explorer.compiler.codegen.elemental.data_movement import as_index, clamped
-from xla_explorer.compiler.codegen.ir.types import I64
+from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
+from xla_explorer.compiler.codegen.ir.types import I1, I64
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.llvm_types import real
-from xla_explorer.compiler.codegen.lowering.lower_indices import Point, divisors_below, points
-from xla_explorer.compiler.codegen.nest.ir import AxisKind
+from xla_explorer.compiler.codegen.lowering.elements import Memory
+from xla_explorer.compiler.codegen.lowering.statements import StatementWriter
+from xla_explorer.compiler.codegen.lowering.threads.block_of_threads import BlockOfThreads
+from xla_explorer.compiler.codegen.lowering.unrolled_values import Point, divisors_below, points
+from xla_explorer.compiler.codegen.nest.ir import AxisKind, LoopNest
+from xla_explorer.compiler.codegen.nest.launch import launch_of
 from xla_explorer.compiler.codegen.nest.verifier import bounds_under, facts_of
 from xla_explorer.hlo.analysis.indexing import (
     Axis,
@@ -27,36 +32,38 @@ from xla_explorer.hlo.analysis.indexing import (
     linearize,
 )
 
-if TYPE_CHECKING:
-    from xla_explorer.backends.gpu.emitters.nests.lowering import NestWriter
-
-
 Word: TypeAlias = Value[Integer] | int
 Atom: TypeAlias = Axis | Quotient | Remainder | RuntimeValue
 Condition: TypeAlias = Value[Integer] | None  # None is true
 
 
-class Indices:
-    """Indices of a kernel.
+class ThreadIndices(StatementWriter):
+    """The indices and conditions of a thread.
 
-    fixed: steps of axes that are constant at code generation: of a peeled last iteration, of a
-    point in a branch of its own.
+    Attributes
+    ----------
+    block : BlockOfThreads
+        The threads that run together.
+    entered : list of Guard
+        The conditions of the branches around.
     """
 
-    def __init__(self, writer: NestWriter) -> None:
-        self.writer, self.b = writer, writer.b
-        self.fixed: dict[Axis, int] = {}
-        self._numbers: dict[Axis, Word] = {}
+    def __init__(
+        self,
+        nest: LoopNest,
+        b: StructuredBuilder,
+        memory: dict[str, Memory],
+        block: BlockOfThreads,
+    ) -> None:
+        super().__init__(nest, b, memory)
+        self.block, self.launch = block, launch_of(nest)
+        self.entered: list[Guard] = []
         self._shortened: dict[Axis, Axis] = {}
-        self._pending: list[Guard] = []
-        self.entered: list[Guard] = []  # conditions of the enclosing branches
-        block_axis, thread_axis = writer.nest.launch
-        self._numbers.update({block_axis: writer.block.number, thread_axis: writer.block.thread})
-        self._padded = writer.block.threads > writer.launch.threads
+        block_axis, thread_axis = nest.launch
+        self._numbers: dict[Axis, Word] = {block_axis: block.number, thread_axis: block.thread}
+        self._padded = block.threads > self.launch.threads
         self.thread: Word = (
-            self.b.mod(writer.block.thread, writer.launch.threads)
-            if self._padded
-            else writer.block.thread
+            b.mod(block.thread, self.launch.threads) if self._padded else block.thread
         )
         self._open: dict[AxisKind, list[Axis]] = {
             AxisKind.BLOCK: [],
@@ -67,14 +74,6 @@ class Indices:
     def below(self, a: Word, limit: int) -> Value[Integer]:
         """Return the condition 0 <= a < limit."""
         return self.b.compare("ult", self.b.named(a, I64), limit)
-
-    @contextmanager
-    def at_point(self, point: Point) -> Iterator[None]:
-        """Fix axes to one step inside."""
-        self.fixed.update(point)
-        yield
-        for axis in point:
-            del self.fixed[axis]
 
     @contextmanager
     def numbered(self, axis: Axis, number: Word, peeled: bool) -> Iterator[None]:
@@ -91,26 +90,22 @@ class Indices:
         """Open axes of the launch inside, outermost first."""
         for axis, kind in axes:
             self._open[kind].append(axis)
-            number = self.writer.nest.form(axis).number
+            number = self.nest.form(axis).number
             assert number is not None, axis
-            self._numbers[axis] = self.unguarded(number, {})
+            self._numbers[axis] = self.unguarded_word(number, {})
         yield
         for _, kind in axes:
             self._open[kind].pop()
 
     def counted(self) -> Condition:
         """Return the condition that a thread belongs to the nest, rather than filling a warp."""
-        return (
-            self.below(self.writer.block.thread, self.writer.launch.threads)
-            if self._padded
-            else None
-        )
+        return self.below(self.block.thread, self.launch.threads) if self._padded else None
 
     def inner_threads(self, axis: Axis) -> int:
         """Return the threads between two steps of an open thread axis; lanes are adjacent."""
         axes = self._open[AxisKind.THREAD]
         opened = math.prod([a.extent for a in axes[: axes.index(axis) + 1]])
-        return self.writer.launch.threads // opened
+        return self.launch.threads // opened
 
     def both(self, a: Condition, b: Condition) -> Condition:
         """Return the conjunction of two conditions."""
@@ -124,7 +119,7 @@ class Indices:
         known.update({a: index(n) for a, n in (*self.fixed.items(), *point.items())})
         return x.substitute(known)
 
-    def value(self, x: IndexExpression, point: Point) -> Word:
+    def word(self, x: IndexExpression, point: Point) -> Word:
         """Return the value of an index at a point of the unrolled instances."""
         return self._whole(self.here(x, point), point)
 
@@ -141,7 +136,7 @@ class Indices:
         constant = 0
         for x, stride in zip(place, strides, strict=True):
             found = self.here(x, point)
-            apart = 0 if self._pending else found.constant  # a bounded part has its own constant
+            apart = 0 if self.guards else found.constant  # a bounded part has its own constant
             constant += apart * stride
             total = self.b.add(total, self.b.mul(self._whole(found - apart, point), stride))
         inside = (
@@ -149,17 +144,17 @@ class Indices:
         )  # intermediate addresses stay in the array
         return (total, constant) if inside else (self.b.add(total, constant), 0)
 
-    def unguarded(self, x: IndexExpression, point: Point) -> Word:
-        """Return the value of an index regardless of pending guards."""
-        with self.without_pending():
-            return self.value(x, point)
+    def unguarded_word(self, x: IndexExpression, point: Point) -> Word:
+        """Return the value of an index regardless of guards."""
+        with self.unguarded():
+            return self.word(x, point)
 
     def _whole(self, x: IndexExpression, point: Point) -> Word:
         """Return the value of a substituted expression.
 
         Bounded parts stay in bounds if a guard fails.
         """
-        for g in self._pending:
+        for g in self.guards:
             e = self.here(g.expression, point)
             times = self._times(x, e)
             if (
@@ -167,9 +162,9 @@ class Indices:
                 and isinstance(holds := self.holds(g, point), Value)
                 and not (x - e * times).axes & e.axes
             ):
-                self._pending, outer = (
-                    [other for other in self._pending if other is not g],
-                    self._pending,
+                self.guards, outer = (
+                    [other for other in self.guards if other is not g],
+                    self.guards,
                 )
                 # Clamp to the last step of a loop, which LLVM turns into a minimum; with other
                 # terms to the first, which needs no arithmetic. A part of an index, such as a
@@ -179,7 +174,7 @@ class Indices:
                 first = e.constant and other.bounds[0] >= 0
                 inside = self.where(holds, self._whole(e, point), 0 if first else g.bound - 1)
                 rest = self._whole(other, point)
-                self._pending = outer
+                self.guards = outer
                 return self.b.add(self.b.mul(inside, times), rest)
         return self.b.add(self.varying(x, point), x.constant)
 
@@ -228,15 +223,7 @@ class Indices:
         if isinstance(atom, Axis):
             return self._axis(atom, point)
         if isinstance(atom, RuntimeValue):
-            number = int(atom.source[1:])
-            element = self.writer.types[number]
-            return clamped(
-                self.b,
-                as_index(self.b, real(self.writer.at(number, point)), element),
-                element,
-                atom.low,
-                atom.high,
-            )
+            return self.clamped(atom, point)
         below = divisors_below(atom)
         dividend = self._whole(atom.dividend + below * atom.divisor, point)
         return (
@@ -245,9 +232,16 @@ class Indices:
             else self.b.sub(self.b.div(dividend, atom.divisor), below)
         )
 
+    def clamped(self, atom: RuntimeValue, point: Point) -> Value[Integer]:
+        """Return a runtime value as an index, extended first: its products need no extension."""
+        number = int(atom.source[1:])
+        element = self.types[number]
+        x = as_index(self.b, real(self.instance(number, point)), element)
+        return clamped(self.b, x, element, atom.low, atom.high)
+
     def _axis(self, axis: Axis, point: Point) -> Word:
         number = self._numbers[axis]
-        for g in self._pending:
+        for g in self.guards:
             if self._clamped_axis(g, point) == axis and isinstance(
                 holds := self.holds(g, point), Value
             ):
@@ -259,23 +253,16 @@ class Indices:
         return self.b.select(holds, self.b.named(number, I64), otherwise)
 
     @contextmanager
-    def pending(self, guards: Sequence[Guard]) -> Iterator[None]:
-        """Apply guards to the loads, stores and reductions inside."""
-        self._pending += guards
+    def unguarded(self) -> Iterator[None]:
+        """Ignore the guards of accesses inside."""
+        guards, self.guards = self.guards, []
         yield
-        del self._pending[len(self._pending) - len(guards) :]
-
-    @contextmanager
-    def without_pending(self) -> Iterator[None]:
-        """Ignore pending guards inside."""
-        pending, self._pending = self._pending, []
-        yield
-        self._pending = pending
+        self.guards = guards
 
     @property
     def guarded_axes(self) -> frozenset[Axis]:
-        """The axes of pending guards."""
-        return frozenset().union(*[g.expression.axes for g in self._pending])
+        """The axes of guards."""
+        return frozenset().union(*[g.expression.axes for g in self.guards])
 
     def holds(self, g: Guard, point: Point) -> bool | Value[Integer]:
         """Return whether a guard holds at a point, or at any instance that shares its loads."""
@@ -290,15 +277,15 @@ class Indices:
             return True
         if low >= g.bound or high < 0:
             return False
-        if shared := [a for a in self.writer.unrolled if a in x.axes]:
+        if shared := [a for a in self.unrolled if a in x.axes]:
             found = [self.holds(g, {**point, **one}) for one in points(shared)]
             conditions = [one for one in found if isinstance(one, Value)]
             return any(one is True for one in found) or (
                 reduce(self.b.either, conditions) if conditions else False
             )
-        return self.below(self.unguarded(x, point), g.bound)
+        return self.below(self.unguarded_word(x, point), g.bound)
 
-    def mask(self, guards: Sequence[Guard], point: Point) -> bool | Value[Integer]:
+    def all_hold(self, guards: Sequence[Guard], point: Point) -> bool | Value[Integer]:
         """Return whether all of some guards hold."""
         found: Condition = None
         for g in guards:
@@ -309,23 +296,28 @@ class Indices:
                 found = self.both(found, one)
         return True if found is None else found
 
+    def mask(self, guards: Sequence[Guard], point: Point) -> Value[Integer] | None:
+        """Return the condition of guards: None if they always hold, `false` if never."""
+        holds = self.all_hold(guards, point)
+        return holds if isinstance(holds, Value) else None if holds else self.b.number(False, I1)
+
     def stored(self, point: Point) -> bool | Value[Integer]:
-        """Return whether pending guards permit a store."""
-        return self.mask(self._pending, point)
+        """Return whether guards permit a store."""
+        return self.all_hold(self.guards, point)
 
     def inside(
         self, place: Sequence[IndexExpression], dimensions: Sequence[int], point: Point
     ) -> bool | Value[Integer]:
-        """Return whether a place is in its array, regardless of pending guards."""
-        return self.mask([Guard(x, n) for x, n in zip(place, dimensions, strict=True)], point)
+        """Return whether a place is in its array, regardless of guards."""
+        return self.all_hold([Guard(x, n) for x, n in zip(place, dimensions, strict=True)], point)
 
     def loaded(self, axes: frozenset[Axis], point: Point) -> bool | Value[Integer]:
-        """Return whether pending guards permit a load.
+        """Return whether guards permit a load.
 
         False, a condition, or True if always in bounds.
         """
         found: Condition = None
-        for g in self._pending:
+        for g in self.guards:
             if (not g.expression.axes or g.expression.axes & axes) and (
                 one := self.holds(g, point)
             ) is not True:
@@ -337,7 +329,7 @@ class Indices:
 
     def hold_uniformly(self, axes: frozenset[Axis], group: Sequence[Point]) -> bool:
         """Return True if each relevant pending guard is uniform over adjacent points."""
-        for g in self._pending:
+        for g in self.guards:
             if not g.expression.axes & axes or not any(self._may_fail(g, p) for p in group):
                 continue
             whole = len(group) if g.bound % len(group) == 0 else 1
@@ -354,7 +346,7 @@ class Indices:
         others = frozenset().union(
             *[
                 other.expression.axes
-                for other in self._pending
+                for other in self.guards
                 if other is not g and self._may_fail(other, point)
             ]
         )

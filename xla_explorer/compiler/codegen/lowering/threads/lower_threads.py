@@ -12,54 +12,35 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from xla_explorer.backends.gpu.emitters.block import BlockOfThreads
-from xla_explorer.backends.gpu.emitters.nests.indices import Indices
-from xla_explorer.backends.gpu.emitters.nests.memory import Arrays
-from xla_explorer.backends.gpu.emitters.nests.questions import (
-    needed_by_all_threads,
-)
-from xla_explorer.backends.gpu.emitters.nests.reductions import Reduction
 from xla_explorer.compiler.codegen.elemental.data_movement import index_value
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
-from xla_explorer.compiler.codegen.ir.types import I1
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
-from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.thread_number import launch_number
-from xla_explorer.compiler.codegen.llvm_types import constant
-from xla_explorer.compiler.codegen.lowering.elements import computing, element_of
-from xla_explorer.compiler.codegen.lowering.lower_indices import (
+from xla_explorer.compiler.codegen.lowering.elements import element_of
+from xla_explorer.compiler.codegen.lowering.lowering_checks import needed_by_all_threads
+from xla_explorer.compiler.codegen.lowering.pipeline import record_statements
+from xla_explorer.compiler.codegen.lowering.reducing import Accumulators, flat, like
+from xla_explorer.compiler.codegen.lowering.threads.block_of_threads import BlockOfThreads
+from xla_explorer.compiler.codegen.lowering.threads.thread_accesses import ThreadAccesses
+from xla_explorer.compiler.codegen.lowering.threads.thread_reductions import ThreadReduction
+from xla_explorer.compiler.codegen.lowering.unrolled_values import (
     Point,
     UnrolledValue,
     points,
-    with_origin,
 )
-from xla_explorer.compiler.codegen.lowering.lowering_checks import dependencies
-from xla_explorer.compiler.codegen.lowering.pipeline import lower_nest, record_statements
-from xla_explorer.compiler.codegen.lowering.recording import begin_kernel
-from xla_explorer.compiler.codegen.lowering.reducing import Accumulators, flat, like
 from xla_explorer.compiler.codegen.nest.ir import (
-    Allocate,
     AxisKind,
-    Barrier,
-    Body,
     Case,
-    Compute,
-    Constant,
     For,
     Iota,
     Load,
     LoopNest,
     Reduce,
     SelectRegion,
-    Store,
     axes_of,
-    elements_of,
-    ids_of,
     walk,
 )
-from xla_explorer.compiler.codegen.nest.launch import launch_of
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import (
     Axis,
@@ -69,7 +50,6 @@ from xla_explorer.hlo.analysis.indexing import (
     Remainder,
     RuntimeValue,
 )
-from xla_explorer.hlo.primitive_type import PrimitiveType
 
 
 class NotLoweredError(Exception):
@@ -80,113 +60,38 @@ class NotLoweredError(Exception):
         self.reason = reason
 
 
-class NestWriter:
-    """Writer of one kernel into a context.
+class ThreadLowering(ThreadAccesses):
+    """A nest that is being lowered for the threads of a launch.
 
-    values: instances of each value of the nest. scratch: arrays that are neither operands nor
-    results.
+    serial_loops: how many are around.
     """
 
     def __init__(
         self,
         nest: LoopNest,
-        context: KernelContext,
         b: StructuredBuilder,
-        scratch: Mapping[str, ArrayInMemory],
+        arrays: Mapping[str, ArrayInMemory],
+        block: BlockOfThreads,
     ) -> None:
-        begin_kernel(context.instruction.id)
-        nest = lower_nest(nest, launched=True)
-        self.nest, self.context, self.b = nest, context, b
-        b.origin = context.writer.origin
-        self.launch = launch_of(nest)
-        _, thread = nest.launch
-        self.block = BlockOfThreads(
-            b,
-            thread.extent,
-            *[launch_number(b, context.target, what) for what in ("thread", "block")],
-        )
-        self.values: dict[int, UnrolledValue] = {}
-        self.types: dict[int, PrimitiveType] = {}
+        super().__init__(nest, b, arrays, block)
         self.for_all = needed_by_all_threads(nest)
-        self.depends = dependencies(nest)
-        self.unrolled: list[Axis] = []
         self.serial_loops = 0
-        self.open_select_regions = 0  # enclosing select regions
         self._branches = 0  # enclosing divergent branches
-        self.indices = Indices(self)
-        self.memory = Arrays(self, scratch)
 
-    def write(self) -> None:
-        """Write the whole nest."""
+    def kernel(self) -> None:
+        """Write the whole body."""
         self.body(self.nest.body)
         record_statements(self.b.records)
-        self.context.writer.take(self.b)
-        self.block.declare_shared(self.context)
 
-    def body(self, body: Body) -> None:
-        """Write statements in order."""
-        for s in body:
-            if isinstance(s, Barrier):
-                self._synchronise()
-                continue
-            if isinstance(s, For):
-                self._for(s)
-                continue
-            if isinstance(s, Allocate):
-                self.memory.allocate(s.array)
-                continue
-            outer = self.b.origin
-            if s.origin is not None:
-                self.b.origin = s.origin.instruction
-            self.types.update(zip(ids_of(s), elements_of(s), strict=True))
-            if isinstance(s, Store):
-                self.memory.store(s)
-            elif isinstance(s, Reduce):
-                self.values.update(Reduction(self, s).write())
-            elif isinstance(s, SelectRegion):
-                self.values[s.id] = self._select_region(s)
-            elif isinstance(s, Load):
-                self.values[s.id] = (
-                    self.memory.load(s)
-                    if s.place or s.array in self.memory.shared
-                    else self._scalar(s)
-                )
-            else:
-                self.values[s.id] = self._computed(s)
-            self.b.origin = outer
+    def iota(self, s: Iota, point: Point) -> Scalar:
+        """Return an index as an element at a point."""
+        return index_value(self.b, self.word(s.index, point), s.element)
 
-    def unrolled_axes_of(self, number: int) -> list[Axis]:
-        """Return the open unrolled axes that a value depends on."""
-        return [a for a in self.unrolled if a in self.depends.get(number, ())]
+    def reduce(self, s: Reduce) -> None:
+        """Write a reduction, and add its results to the values."""
+        self.values.update(ThreadReduction(self, s).write())
 
-    def at(self, number: int, point: Point) -> Scalar:
-        """Return the instance of a value at a point."""
-        return self.values[number].at({**self.indices.fixed, **point})
-
-    def mask(self, guards: Sequence[Guard], point: Point) -> Value[Integer] | None:
-        """Return the mask of guards (see `ReductionHost.mask`)."""
-        holds = self.indices.mask(guards, point)
-        return holds if isinstance(holds, Value) else None if holds else self.b.number(False, I1)
-
-    def _scalar(self, s: Load) -> UnrolledValue:
-        """Return a scalar operand, loaded at its use, possibly by one thread of all."""
-        load = with_origin(self.b, lambda _: self.memory.elements(s.array, 0))
-        return UnrolledValue((), load, recomputed=self.memory.is_invariant(s.array))
-
-    def _computed(self, s: Constant | Iota | Compute) -> UnrolledValue:
-        if isinstance(s, Constant):
-            value = constant(self.b, s.literal.array[()].item(), s.element)
-            return UnrolledValue((), lambda _: value)
-        axes = self.unrolled_axes_of(s.id)
-        if isinstance(s, Iota):
-            return UnrolledValue(
-                axes,
-                lambda point: index_value(self.b, self.indices.value(s.index, point), s.element),
-            )
-        write = computing(self.b, s, [self.types[o] for o in s.operands])
-        return UnrolledValue(axes, lambda point: write([self.at(o, point) for o in s.operands]))
-
-    def _synchronise(self) -> None:
+    def synchronise(self) -> None:
         """Synchronise all threads of the block, so that stores are visible."""
         if self._branches:
             raise NotLoweredError(
@@ -224,17 +129,17 @@ class NestWriter:
             ):
                 continue
             if not any(isinstance(x, RuntimeValue) for x in atom.dividend.atoms()):
-                self.indices.value(
+                self.word(
                     IndexExpression(((atom, 1),)), {}
                 )  # once for all branches, which do not share values
         self.unrolled = [a for a in outer if a not in apart]
         for point in points(apart):
-            with self.indices.at_point(point):
+            with self.at_point(point):
                 yield point
         self.unrolled = outer
 
-    def _select_region(self, s: SelectRegion) -> UnrolledValue:
-        """Write a branch to the first matching case, for each point that the guards depend on."""
+    def select_region(self, s: SelectRegion) -> UnrolledValue:
+        """Write a branch to the first case that holds, for each point that the guards depend on."""
         unrolled_axes, apart, rest = self.unrolled_axes_of(s.id), list[Axis](), list[Axis]()
         found: dict[tuple[int, ...], Scalar] = {}
         for point in self.branch_points(s):
@@ -245,7 +150,7 @@ class NestWriter:
 
     def chosen_case(self, case: Case) -> bool | Value[Integer]:
         """Return whether a case holds at the current point."""
-        return self.indices.mask(case.guards, {}) if case.guards else True
+        return self.all_hold(case.guards, {}) if case.guards else True
 
     def in_case(self, case: Case) -> UnrolledValue:
         """Write a case and return its value."""
@@ -262,7 +167,7 @@ class NestWriter:
 
         def this() -> list[Scalar]:
             value = self.in_case(case)
-            return [value.at({**self.indices.fixed, **point}) for point in points(rest)]
+            return [value.at({**self.fixed, **point}) for point in points(rest)]
 
         if holds is True:
             return this()
@@ -272,7 +177,8 @@ class NestWriter:
         parts = 2 if s.element.is_complex else 1
         return [element_of(made[k : k + parts]) for k in range(0, len(made), parts)]
 
-    def _for(self, s: For) -> None:
+    def loop(self, s: For) -> None:
+        """Write a loop in the form of its kind, with its guards."""
         if s.kind is not AxisKind.SERIAL:
             with self.opened([(s.axis, s.kind)]):
                 self._guarded(s)
@@ -293,15 +199,15 @@ class NestWriter:
         """Write the body under the guards: as a branch, or as conditions of its accesses."""
         guards = s.guards
         if not self.nest.form(s.axis).branches:
-            with self.indices.pending(guards):
+            with self.guarded(guards):
                 self.body(s.body)
             return
-        holds = self.indices.mask(guards, {})
+        holds = self.all_hold(guards, {})
         if holds is not False:
             with self.only_if(holds if isinstance(holds, Value) else None):
-                self.indices.entered += guards
+                self.entered += guards
                 self.body(s.body)
-                del self.indices.entered[len(self.indices.entered) - len(guards) :]
+                del self.entered[len(self.entered) - len(guards) :]
 
     def repeated(
         self,
@@ -314,25 +220,25 @@ class NestWriter:
 
         The last step is peeled if only it needs guards.
         """
-        peeled = axis.extent > 1 and self.indices.last_needs_guards(axis, guards)
+        peeled = axis.extent > 1 and self.last_needs_guards(axis, guards)
         count = axis.extent - peeled
         if count == 1 and not peeled:
-            with self.indices.at_point({axis: 0}):
+            with self.at_point({axis: 0}):
                 return body(accumulators)
         self.serial_loops += 1
         if count == 1:
-            with self.indices.numbered(axis, 0, peeled):
+            with self.numbered(axis, 0, peeled):
                 accumulators = body(accumulators)
         else:
             with (
                 self.b.loop(self.b.index(0), self.b.index(count), flat(accumulators)) as loop,
-                self.indices.numbered(axis, loop.index, peeled),
+                self.numbered(axis, loop.index, peeled),
             ):
                 loop.following = flat(body(like(accumulators, loop.carried)))
             accumulators = like(accumulators, loop.results)
         self.serial_loops -= 1
         if peeled:
-            with self.indices.at_point({axis: axis.extent - 1}):
+            with self.at_point({axis: axis.extent - 1}):
                 accumulators = body(accumulators)
         return accumulators
 
@@ -341,6 +247,6 @@ class NestWriter:
         """Open axes without a loop inside."""
         unrolled_axes = [axis for axis, kind in axes if not kind.is_launched]
         self.unrolled += unrolled_axes
-        with self.indices.launched([(axis, kind) for axis, kind in axes if kind.is_launched]):
+        with self.launched([(axis, kind) for axis, kind in axes if kind.is_launched]):
             yield
         del self.unrolled[len(self.unrolled) - len(unrolled_axes) :]
