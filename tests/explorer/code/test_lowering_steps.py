@@ -109,3 +109,35 @@ def test_an_unknown_step_names_a_near_one() -> None:
     with pytest.raises(xe.XlaExplorerError, match="no step 'legalize-types'") as problem:
         steps.diff("legalize-types")
     assert "legalise-types" in problem.value.hint
+
+
+def test_the_constant_bank_is_a_step() -> None:
+    table = ", ".join([str(k * k % 61) for k in range(64)])
+    session = xe.compile(
+        f"HloModule m\nENTRY e {{ x = f32[64,256] parameter(0) c = f32[64] constant({{{table}}})\n"
+        "  b = f32[64,256] broadcast(c), dimensions={0}\n  ROOT r = f32[64,256] add(x, b) }",
+        backend="gpu",
+        architecture="sm_80",
+        cache=False,
+    )
+    step = session.lowering(session.loops()[0].name).step("constant-bank")
+    assert step.changed and "addrspace(4) @const_" in step.text
+
+
+def test_threads_reduce_before_they_combine() -> None:
+    session = xe.compile(
+        "HloModule m\nsum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n"
+        "ENTRY e { x = f32[64,4096] parameter(0) z = f32[] constant(0)\n"
+        "  ROOT r = f32[64] reduce(x, z), dimensions={1}, to_apply=sum }",
+        backend="gpu",
+        architecture="sm_80",
+        cache=False,
+    )
+    steps = session.lowering(session.loops()[0].name)
+    assert steps.step("scheduled-nest").text.count("reduce add") == 1
+    text = steps.step("split-reductions").text
+    crossing, private = [line for line in text.splitlines() if "reduce add" in line]
+    assert "@thread" in crossing and "@serial" not in crossing and "@vector" not in crossing
+    assert "@thread" not in private and "@vector" in private
+    launched = steps.step("bind-launch").text
+    assert " = thread" in launched and " = block" in launched

@@ -6,6 +6,7 @@ Source: xla/service/gpu/thunk_emitter.cc, xla/backends/gpu/runtime/thunk.h.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -21,7 +22,11 @@ from xla_explorer.backends.gpu.async_thunks import (
 )
 from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, KernelMath
 from xla_explorer.backends.gpu.emitters import EmittedKernels, write_gpu_kernels
-from xla_explorer.backends.gpu.emitters.constant_memory import ConstantBank, ConstantPlacement
+from xla_explorer.backends.gpu.emitters.constant_memory import (
+    CONSTANT_BANK,
+    ConstantBank,
+    ConstantPlacement,
+)
 from xla_explorer.backends.gpu.emitters.dots.result_store import product_in
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import GpuKernel
 from xla_explorer.backends.gpu.emitters.selection import Overrides
@@ -39,6 +44,8 @@ from xla_explorer.compiler.buffers import BufferAssignment, BufferSlice
 from xla_explorer.compiler.codegen.dispatch import LoweringKind
 from xla_explorer.compiler.codegen.ir.llvm_module import LlvmModule
 from xla_explorer.compiler.codegen.ir.llvm_text import module_text
+from xla_explorer.compiler.codegen.lowering.body import body_lines
+from xla_explorer.compiler.codegen.lowering.recording import begin_kernel, record_step
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchArchitecture
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
@@ -475,5 +482,7 @@ class GpuProgramWriter:
         for kernel in made.kernels:
             placed, placements = self._bank.place(kernel, constants, words)
             kernels.append(placed)
+            begin_kernel(i.id)
+            record_step(*CONSTANT_BANK, partial(body_lines, placed.kernel.body))
             self.constants += [(i, placement) for placement in placements]
         return made._replace(kernels=tuple(kernels))

@@ -12,8 +12,11 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
 
-def module_of_kernel(i: HloInstruction) -> HloModule:
-    """Return a module that computes one instruction from its operands; names stay."""
+def module_of_kernel(i: HloInstruction, with_constants: bool = False) -> HloModule:
+    """Return a module that computes one instruction from its operands; names stay.
+
+    with_constants: operands that are constants stay constants.
+    """
     module = HloModule(i.name)
     copies: dict[HloComputation, HloComputation] = {}
 
@@ -27,8 +30,15 @@ def module_of_kernel(i: HloInstruction) -> HloModule:
 
     called = tuple([copied(c) for c in i.called])
     entry = module.add_computation(f"{i.name}_alone", entry=True)
+    distinct = dict.fromkeys(i.operands)
+    kept = [o for o in distinct if with_constants and o.opcode.name == "constant"]
     operands = {
-        o: entry.add_parameter(k, o.shape, o.name) for k, o in enumerate(dict.fromkeys(i.operands))
+        o: entry.add_parameter(k, o.shape, o.name)
+        for k, o in enumerate([o for o in distinct if o not in kept])
+    }
+    operands |= {
+        o: entry.add(o.opcode, o.shape, [], o.attributes, payload=o.payload, name=o.name)
+        for o in kept
     }
     root = entry.add(
         i.opcode,

@@ -186,7 +186,7 @@ def lowered_kernel(
 
     schedule: directives as text; None for those of the policy.
     """
-    module = module_of_kernel(i)
+    module = module_of_kernel(i, with_constants=session.backend == "gpu")
     root = module.entry.root
     options = {**session.options.backend_options}
     options.pop("schedules", None)

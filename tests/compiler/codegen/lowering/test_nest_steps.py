@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from xla_explorer.compiler.codegen.lowering.nest_steps.bind_launch import bound, bound_to_tasks
 from xla_explorer.compiler.codegen.lowering.nest_steps.choose_guards import with_branches
+from xla_explorer.compiler.codegen.lowering.nest_steps.split_reductions import (
+    with_private_reductions,
+)
 from xla_explorer.compiler.codegen.lowering.nest_steps.stride_loops import with_strides
 from xla_explorer.compiler.codegen.lowering.nest_steps.wide_memory import with_wide_accesses
+from xla_explorer.compiler.codegen.nest.ir import Reduce
+from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.parser import parse_nest
 from xla_explorer.compiler.codegen.nest.text import nest_text
+from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
 
 COPY = """kernel @copy(%x: {t}[{n}], out %y: {t}[{n}]) {{
   {loops}
@@ -23,6 +30,34 @@ COPY = """kernel @copy(%x: {t}[{n}], out %y: {t}[{n}]) {{
 def _copy(loops: list[str], at: str, n: int = 1024, t: str = "f32") -> str:
     heads = " ".join([f"for {loop} {{\n" for loop in loops])
     return COPY.format(loops=heads, at=at, n=n, t=t, ends="}\n" * len(loops))
+
+
+ROWS = """kernel @rows(%x: f32[4,60], out %y: f32[4]) {
+  %1 = constant 2 : f32
+  for i in 4 @block {
+    %2 = reduce COMBINER from %1 over k in 2 @serial, t in 8 @thread, v in 4 @vector where 32*k + 4*t + v < 60 : f32 {
+      %3 = load %x[i, 32*k + 4*t + v] : f32
+      yield %3
+    }
+    store %2, %y[i]
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("combiner", ["add", "maximum", "multiply"])
+def test_each_thread_reduces_before_threads_combine(combiner: str) -> None:
+    nest = parse_nest(ROWS.replace("COMBINER", combiner))
+    split = with_private_reductions(nest)
+    assert not why_not_well_formed(split)
+    assert nest_text(parse_nest(nest_text(split))) == nest_text(split)
+    crossing, private = [s for s, _ in split.statements() if isinstance(s, Reduce)]
+    assert [b.axis.name for b in crossing.axes] == ["t"] and not crossing.guards
+    assert [b.axis.name for b in private.axes] == ["k", "v"] and private.guards
+    x = np.random.default_rng(3).integers(1, 3, (4, 60)).astype(np.float32)
+    (found,), (wanted,) = evaluate_nest(split, [x]), evaluate_nest(nest, [x])
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)
+    assert with_private_reductions(split) is split
 
 
 def test_axes_of_a_launch_become_numbers_of_blocks_and_threads() -> None:

@@ -24,6 +24,10 @@ from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
+CONSTANT_BANK = (
+    "constant-bank",
+    "Read constants from the constant bank if a warp reads one address.",
+)
 BANK_BYTES = 64 << 10
 _MOST_ADDRESSES = 1.25  # per warp on average: sometimes a warp spans the border of two rows
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -36,7 +37,12 @@ class KernelBody:
 
     def lines(self) -> Lines:
         """Return the body as text, and the HLO instruction of each line."""
-        return [(record_line(record), record.origin) for record in self.records]
+        return body_lines(self.records)
+
+
+def body_lines(records: Iterable[Line]) -> Lines:
+    """Return records in blocks as text, and the HLO instruction of each."""
+    return [(record_line(record), record.origin) for record in records]
 
 
 class BodyStep(Protocol):

@@ -22,6 +22,7 @@ from xla_explorer.compiler.codegen.lowering.nest_steps.bind_launch import BIND_L
 from xla_explorer.compiler.codegen.lowering.nest_steps.choose_guards import CHOOSE_GUARDS
 from xla_explorer.compiler.codegen.lowering.nest_steps.place_barriers import PLACE_BARRIERS
 from xla_explorer.compiler.codegen.lowering.nest_steps.simplify_guards import SIMPLIFY_GUARDS
+from xla_explorer.compiler.codegen.lowering.nest_steps.split_reductions import SPLIT_REDUCTIONS
 from xla_explorer.compiler.codegen.lowering.nest_steps.stride_loops import STRIDE_LOOPS
 from xla_explorer.compiler.codegen.lowering.nest_steps.wide_memory import WIDE_MEMORY
 from xla_explorer.compiler.codegen.lowering.recording import record_step
@@ -32,6 +33,7 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 NEST_STEPS: list[NestStep] = [
     SIMPLIFY_GUARDS,
+    SPLIT_REDUCTIONS,
     PLACE_BARRIERS,
     CHOOSE_GUARDS,
     BIND_LAUNCH,

@@ -22,6 +22,7 @@ from xla_explorer.compiler.codegen.lowering.lowering_checks import needed_by_all
 from xla_explorer.compiler.codegen.lowering.pipeline import record_statements
 from xla_explorer.compiler.codegen.lowering.reducing import Accumulators, flat, like
 from xla_explorer.compiler.codegen.lowering.threads.block_of_threads import BlockOfThreads
+from xla_explorer.compiler.codegen.lowering.threads.crossing_reductions import CrossingReduction
 from xla_explorer.compiler.codegen.lowering.threads.thread_accesses import ThreadAccesses
 from xla_explorer.compiler.codegen.lowering.threads.thread_reductions import ThreadReduction
 from xla_explorer.compiler.codegen.lowering.unrolled_values import (
@@ -41,6 +42,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     axes_of,
     walk,
 )
+from xla_explorer.compiler.codegen.nest.launch import crosses_threads
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import (
     Axis,
@@ -63,7 +65,7 @@ class NotLoweredError(Exception):
 class ThreadLowering(ThreadAccesses):
     """A nest that is being lowered for the threads of a launch.
 
-    serial_loops: how many are around.
+    serial_loops: how many are around. crossings: the reductions over threads around.
     """
 
     def __init__(
@@ -75,8 +77,7 @@ class ThreadLowering(ThreadAccesses):
     ) -> None:
         super().__init__(nest, b, arrays, block)
         self.for_all = needed_by_all_threads(nest)
-        self.serial_loops = 0
-        self._branches = 0  # enclosing divergent branches
+        self.serial_loops = self.crossings = 0
 
     def kernel(self) -> None:
         """Write the whole body."""
@@ -89,28 +90,18 @@ class ThreadLowering(ThreadAccesses):
 
     def reduce(self, s: Reduce) -> None:
         """Write a reduction, and add its results to the values."""
-        self.values.update(ThreadReduction(self, s).write())
+        write = CrossingReduction if crosses_threads(s) else ThreadReduction
+        self.values.update(write(self, s).write())
 
     def synchronise(self) -> None:
         """Synchronise all threads of the block, so that stores are visible."""
-        if self._branches:
+        if self.branches:
             raise NotLoweredError(
                 refuse(
                     "not-lowered", "threads would synchronise in a branch that not all of them take"
                 )
             )
         self.block.barrier()
-
-    @contextmanager
-    def only_if(self, condition: Value[Integer] | None) -> Iterator[None]:
-        """Execute the code inside if the condition holds; None: always."""
-        if condition is None:
-            yield
-            return
-        self._branches += 1
-        with self.b.only_if(condition):
-            yield
-        self._branches -= 1
 
     def branch_points(self, s: SelectRegion) -> Iterator[Point]:
         """Yield the points of unrolled axes that a select region's guards depend on.

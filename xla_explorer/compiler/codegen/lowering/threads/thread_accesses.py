@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
@@ -41,7 +42,8 @@ class _Elements(Memory):
 class ThreadAccesses(ThreadIndices):
     """The loads and stores of a thread.
 
-    shared: the arrays that the nest allocates in shared memory. open_select_regions: those around.
+    shared: the arrays that the nest allocates in shared memory. open_select_regions, branches:
+    how many are around.
     """
 
     def __init__(
@@ -54,7 +56,7 @@ class ThreadAccesses(ThreadIndices):
         super().__init__(nest, b, {}, block)
         self.shared: set[str] = set()
         self.shapes: dict[str, Shape] = {}
-        self.open_select_regions = 0
+        self.open_select_regions = self.branches = 0
         for name, a in arrays.items():
             self._declare(name, a.shape, b.named(a.pointer.name, a.pointer.type), a.invariant)
 
@@ -71,6 +73,17 @@ class ThreadAccesses(ThreadIndices):
         )
         self._declare(array.name, array.shape, address, False)
         self.shared.add(array.name)
+
+    @contextmanager
+    def only_if(self, condition: Value[Integer] | None) -> Iterator[None]:
+        """Execute the code inside if the condition holds; None: always."""
+        if condition is None:
+            yield
+            return
+        self.branches += 1
+        with self.b.only_if(condition):
+            yield
+        self.branches -= 1
 
     def elements(self, name: str, at: Word, count: int = 1, beyond: int = 0) -> Scalar:
         """Load contiguous elements, aligned to their number."""
