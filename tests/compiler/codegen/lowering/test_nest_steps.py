@@ -7,16 +7,20 @@ import pytest
 
 from xla_explorer.compiler.codegen.lowering.nest_steps.bind_launch import bound, bound_to_tasks
 from xla_explorer.compiler.codegen.lowering.nest_steps.choose_guards import with_branches
+from xla_explorer.compiler.codegen.lowering.nest_steps.partition_loops import (
+    with_partitioned_loops,
+)
 from xla_explorer.compiler.codegen.lowering.nest_steps.split_reductions import (
     with_private_reductions,
 )
 from xla_explorer.compiler.codegen.lowering.nest_steps.stride_loops import with_strides
 from xla_explorer.compiler.codegen.lowering.nest_steps.wide_memory import with_wide_accesses
-from xla_explorer.compiler.codegen.nest.ir import Reduce
+from xla_explorer.compiler.codegen.nest.ir import For, Reduce
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.parser import parse_nest
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
+from xla_explorer.hlo.analysis.indexing import Axis
 
 COPY = """kernel @copy(%x: {t}[{n}], out %y: {t}[{n}]) {{
   {loops}
@@ -58,6 +62,40 @@ def test_each_thread_reduces_before_threads_combine(combiner: str) -> None:
     (found,), (wanted,) = evaluate_nest(split, [x]), evaluate_nest(nest, [x])
     np.testing.assert_allclose(found, wanted, rtol=1e-5)
     assert with_private_reductions(split) is split
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_only_the_last_iteration_has_guards(split: bool) -> None:
+    nest = parse_nest(ROWS.replace("COMBINER", "add"))
+    nest = with_private_reductions(nest) if split else nest
+    made = with_partitioned_loops(nest)
+    assert not why_not_well_formed(made)
+    assert nest_text(parse_nest(nest_text(made))) == nest_text(made)
+    *_, first, last = [s for s, _ in made.statements() if isinstance(s, Reduce)]
+    assert not first.guards and last.guards and last.initial == first.ids
+    assert first.axes[0].axis == Axis("k", 1) and "vl" in [b.axis.name for b in last.axes]
+    x = np.random.default_rng(3).integers(1, 3, (4, 60)).astype(np.float32)
+    (found,), (wanted,) = evaluate_nest(made, [x]), evaluate_nest(nest, [x])
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("guard", "at", "n", "loops"),
+    [
+        ("4*i + j < 30", "4*i + j", 30, 2),
+        ("4*i + j < 25", "4*i + j", 25, 1),
+        ("j < 3", "3*i + j", 24, 1),
+    ],
+)
+def test_loops_are_partitioned_if_one_iteration_needs_guards(
+    guard: str, at: str, n: int, loops: int
+) -> None:
+    nest = parse_nest(_copy(["i in 8 @serial", f"j in 4 @serial where {guard}"], at, n))
+    made = with_partitioned_loops(nest)
+    axes = [s.axis.name for s, _ in made.statements() if isinstance(s, For)]
+    assert [name for name in axes if name.startswith("i")] == ["i", "il"][:loops]
+    x = np.arange(n, dtype=np.float32)
+    np.testing.assert_array_equal(evaluate_nest(made, [x])[0], x)
 
 
 def test_axes_of_a_launch_become_numbers_of_blocks_and_threads() -> None:

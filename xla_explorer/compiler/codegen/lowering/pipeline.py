@@ -20,6 +20,7 @@ from xla_explorer.compiler.codegen.lowering.legalise_types import LEGALISE_TYPES
 from xla_explorer.compiler.codegen.lowering.nest_step import NestStep
 from xla_explorer.compiler.codegen.lowering.nest_steps.bind_launch import BIND_LAUNCH, BIND_TASKS
 from xla_explorer.compiler.codegen.lowering.nest_steps.choose_guards import CHOOSE_GUARDS
+from xla_explorer.compiler.codegen.lowering.nest_steps.partition_loops import PARTITION_LOOPS
 from xla_explorer.compiler.codegen.lowering.nest_steps.place_barriers import PLACE_BARRIERS
 from xla_explorer.compiler.codegen.lowering.nest_steps.simplify_guards import SIMPLIFY_GUARDS
 from xla_explorer.compiler.codegen.lowering.nest_steps.split_reductions import SPLIT_REDUCTIONS
@@ -35,6 +36,7 @@ NEST_STEPS: list[NestStep] = [
     SIMPLIFY_GUARDS,
     SPLIT_REDUCTIONS,
     PLACE_BARRIERS,
+    PARTITION_LOOPS,
     CHOOSE_GUARDS,
     BIND_LAUNCH,
     BIND_TASKS,

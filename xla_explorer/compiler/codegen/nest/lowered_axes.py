@@ -19,17 +19,21 @@ class AxisForm(NamedTuple):
         accesses and reductions inside.
     stride : int
         The loop counts in steps of this factor, which all indices have in common.
+    written_out : bool
+        Each step of the loop has code of its own.
     """
 
     number: IndexExpression | None = None
     branches: bool = False
     stride: int = 1
+    written_out: bool = False
 
     @property
     def text(self) -> str:
         """The decisions after the kind of the axis."""
         number = f" = {self.number}" if self.number is not None else ""
-        return f"{f' by {self.stride}' if self.stride > 1 else ''}{number}"
+        stride = f" by {self.stride}" if self.stride > 1 else ""
+        return f"{' written-out' if self.written_out else ''}{stride}{number}"
 
 
 UNCHANGED = AxisForm()

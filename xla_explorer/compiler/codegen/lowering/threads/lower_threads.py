@@ -46,7 +46,6 @@ from xla_explorer.compiler.codegen.nest.launch import crosses_threads
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import (
     Axis,
-    Guard,
     IndexExpression,
     Quotient,
     Remainder,
@@ -179,12 +178,7 @@ class ThreadLowering(ThreadAccesses):
             self._guarded(s)
             return []
 
-        self.repeated(
-            s.axis,
-            [g for x, _ in walk((s,)) if isinstance(x, For | Reduce) for g in x.guards],
-            [],
-            step,
-        )
+        self.repeated(s.axis, [], step)
 
     def _guarded(self, s: For) -> None:
         """Write the body under the guards: as a branch, or as conditions of its accesses."""
@@ -201,37 +195,18 @@ class ThreadLowering(ThreadAccesses):
                 del self.entered[len(self.entered) - len(guards) :]
 
     def repeated(
-        self,
-        axis: Axis,
-        guards: Sequence[Guard],
-        accumulators: Accumulators,
-        body: Callable[[Accumulators], Accumulators],
+        self, axis: Axis, accumulators: Accumulators, body: Callable[[Accumulators], Accumulators]
     ) -> Accumulators:
-        """Return accumulators after all steps of a serial axis.
-
-        The last step is peeled if only it needs guards.
-        """
-        peeled = axis.extent > 1 and self.last_needs_guards(axis, guards)
-        count = axis.extent - peeled
-        if count == 1 and not peeled:
+        """Return accumulators after all steps of a serial axis."""
+        if axis.extent == 1:
             with self.at_point({axis: 0}):
                 return body(accumulators)
         self.serial_loops += 1
-        if count == 1:
-            with self.numbered(axis, 0, peeled):
-                accumulators = body(accumulators)
-        else:
-            with (
-                self.b.loop(self.b.index(0), self.b.index(count), flat(accumulators)) as loop,
-                self.numbered(axis, loop.index, peeled),
-            ):
-                loop.following = flat(body(like(accumulators, loop.carried)))
-            accumulators = like(accumulators, loop.results)
+        with self.b.loop(self.b.index(0), self.b.index(axis.extent), flat(accumulators)) as loop:
+            self.numbers[axis] = loop.index
+            loop.following = flat(body(like(accumulators, loop.carried)))
         self.serial_loops -= 1
-        if peeled:
-            with self.at_point({axis: axis.extent - 1}):
-                accumulators = body(accumulators)
-        return accumulators
+        return like(accumulators, loop.results)
 
     @contextmanager
     def opened(self, axes: Sequence[tuple[Axis, AxisKind]]) -> Iterator[None]:

@@ -44,6 +44,8 @@ class ThreadIndices(StatementWriter):
     ----------
     block : BlockOfThreads
         The threads that run together.
+    numbers : dict
+        The index of each axis around that is a loop or launched, and of the launch itself.
     entered : list of Guard
         The conditions of the branches around.
     """
@@ -58,9 +60,8 @@ class ThreadIndices(StatementWriter):
         super().__init__(nest, b, memory)
         self.block, self.launch = block, launch_of(nest)
         self.entered: list[Guard] = []
-        self._shortened: dict[Axis, Axis] = {}
         block_axis, thread_axis = nest.launch
-        self._numbers: dict[Axis, Word] = {block_axis: block.number, thread_axis: block.thread}
+        self.numbers: dict[Axis, Word] = {block_axis: block.number, thread_axis: block.thread}
         self._padded = block.threads > self.launch.threads
         self.thread: Word = (
             b.mod(block.thread, self.launch.threads) if self._padded else block.thread
@@ -76,23 +77,13 @@ class ThreadIndices(StatementWriter):
         return self.b.compare("ult", self.b.named(a, I64), limit)
 
     @contextmanager
-    def numbered(self, axis: Axis, number: Word, peeled: bool) -> Iterator[None]:
-        """Open a serial axis inside, without its last step if that is peeled."""
-        shorter = Axis(axis.name, axis.extent - peeled)
-        self._numbers[shorter] = number
-        if peeled:
-            self._shortened[axis] = shorter
-        yield
-        self._shortened.pop(axis, None)
-
-    @contextmanager
     def launched(self, axes: Sequence[tuple[Axis, AxisKind]]) -> Iterator[None]:
         """Open axes of the launch inside, outermost first."""
         for axis, kind in axes:
             self._open[kind].append(axis)
             number = self.nest.form(axis).number
             assert number is not None, axis
-            self._numbers[axis] = self.unguarded_word(number, {})
+            self.numbers[axis] = self.unguarded_word(number, {})
         yield
         for _, kind in axes:
             self._open[kind].pop()
@@ -113,11 +104,7 @@ class ThreadIndices(StatementWriter):
 
     def here(self, x: IndexExpression, point: Point) -> IndexExpression:
         """Substitute everything known at a point."""
-        known: dict[Axis | RuntimeValue, IndexExpression] = {
-            a: index(b) for a, b in self._shortened.items()
-        }
-        known.update({a: index(n) for a, n in (*self.fixed.items(), *point.items())})
-        return x.substitute(known)
+        return x.substitute({a: index(n) for a, n in (*self.fixed.items(), *point.items())})
 
     def word(self, x: IndexExpression, point: Point) -> Word:
         """Return the value of an index at a point of the unrolled instances."""
@@ -240,7 +227,7 @@ class ThreadIndices(StatementWriter):
         return clamped(self.b, x, element, atom.low, atom.high)
 
     def _axis(self, axis: Axis, point: Point) -> Word:
-        number = self._numbers[axis]
+        number = self.numbers[axis]
         for g in self.guards:
             if self._clamped_axis(g, point) == axis and isinstance(
                 holds := self.holds(g, point), Value
@@ -356,14 +343,6 @@ class ThreadIndices(StatementWriter):
                 if axis in x.axes and axis not in others and low >= 0 and high < g.bound:
                     return axis
         return None
-
-    def last_needs_guards(self, axis: Axis, guards: Sequence[Guard]) -> bool:
-        """Return whether guards hold in all iterations but the last."""
-        concerned = [g for g in guards if axis in g.expression.axes and self._may_fail(g, {})]
-        self._shortened[axis] = Axis(axis.name, axis.extent - 1)
-        found = bool(concerned) and not any(self._may_fail(g, {}) for g in concerned)
-        del self._shortened[axis]
-        return found
 
     def _may_fail(self, g: Guard, point: Point) -> bool:
         low, high = self.here(g.expression, point).bounds

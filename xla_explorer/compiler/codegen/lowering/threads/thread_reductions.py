@@ -6,12 +6,10 @@ begins with the initial value.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from xla_explorer.compiler.codegen.function_writer import UNROLLED_ITERATIONS
 from xla_explorer.compiler.codegen.ir.values import Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.compiler.codegen.lowering.reducing import Accumulators, Reducing, flat, like
@@ -26,12 +24,9 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Load,
     Reduce,
     SelectRegion,
-    axes_of,
-    walk,
 )
 from xla_explorer.compiler.codegen.nest.policies.base import is_sum_of_products
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, RuntimeValue
-from xla_explorer.hlo.opcodes import OpcodeSpec
 
 if TYPE_CHECKING:
     from xla_explorer.compiler.codegen.lowering.threads.lower_threads import ThreadLowering
@@ -61,13 +56,7 @@ class ThreadReduction(Reducing["ThreadLowering"]):
         self.alone = not writer.crossings and guarded_axes.isdisjoint([*self.own, *writer.unrolled])
         if self.alone:  # outside a window, all loads are skipped at once
             self.serial.sort(key=lambda axis: axis not in guarded_axes)
-        guarded = [axis for axis in self.serial if axis in guarded_axes]
-        few = (
-            self.alone
-            and isinstance(s.combiner, OpcodeSpec)
-            and math.prod([axis.extent for axis in guarded]) <= UNROLLED_ITERATIONS
-        )
-        self.one_by_one = guarded if few else []  # in-bounds steps need no branch
+        self.one_by_one = [axis for axis in self.serial if writer.nest.form(axis).written_out]
 
     def write(self) -> dict[int, UnrolledValue]:
         """Write the reduction and return its values."""
@@ -200,11 +189,10 @@ class ThreadReduction(Reducing["ThreadLowering"]):
     def repeated(
         self, axis: Axis, accumulators: Accumulators, body: Callable[[Accumulators], Accumulators]
     ) -> Accumulators:
-        """Write a serial loop, its last step peeled if only it needs guards."""
+        """Write a serial loop, or each of its steps if few of them are in bounds."""
         if axis in self.one_by_one:
             for step in range(axis.extent):
                 with self.l.at_point({axis: step}):
                     accumulators = body(accumulators)
             return accumulators
-        inner = [g for x, _ in walk(self.s.body) if axes_of(x) for g in getattr(x, "guards", ())]
-        return self.l.repeated(axis, [*self.s.guards, *inner], accumulators, body)
+        return self.l.repeated(axis, accumulators, body)
