@@ -25,7 +25,6 @@ from xla_explorer.compiler.codegen.lowering.elements import (
 from xla_explorer.compiler.codegen.lowering.features import CodeFeatures
 from xla_explorer.compiler.codegen.lowering.lower_accesses import AccessLowering
 from xla_explorer.compiler.codegen.lowering.lower_reductions import (
-    OpenReduction,
     continued_reductions,
     write_reduce,
 )
@@ -40,10 +39,12 @@ from xla_explorer.compiler.codegen.lowering.pipeline import (
     lower_records,
     record_statements,
 )
-from xla_explorer.compiler.codegen.lowering.register_layouts import (
+from xla_explorer.compiler.codegen.lowering.register_layouts import metadata_of
+from xla_explorer.compiler.codegen.lowering.strided_accesses import (
     load_packed_pairs,
     load_square,
-    metadata_of,
+    store_packed_pairs,
+    store_streamed,
 )
 from xla_explorer.compiler.codegen.lowering.unrolled_values import (
     Point,
@@ -54,6 +55,7 @@ from xla_explorer.compiler.codegen.lowering.unrolled_values import (
 from xla_explorer.compiler.codegen.nest.accesses import (
     LINE_BYTES,
     MOST_SCRATCH,
+    whole_registers,
 )
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
@@ -141,7 +143,6 @@ class Lowering(AccessLowering):
     def __init__(self, nest: LoopNest, pointers: Sequence[str], may_alias: bool = False) -> None:
         super().__init__(nest, StructuredBuilder(), pointers, may_alias)
         self.continued = continued_reductions(nest)
-        self.open_reductions: dict[int, OpenReduction] = {}
         self.phases = phases_of(nest)
         self.task = self.b.named("%task", I64)
         self.scratch_bytes = self.stack_bytes = 0
@@ -234,6 +235,23 @@ class Lowering(AccessLowering):
         later = self.instance_by_instance_now and not self.memory[s.array].written
         reader = self.reader(s)
         return UnrolledValue(axes, with_origin(self.b, reader) if later else reader, later)
+
+    def store(self, s: Store) -> None:
+        """Write a store: streamed, of packed pairs, or in the form of its stride."""
+        array = self.arrays[s.array]
+        if array.streamed and not self.guards:
+            offset = linearize(s.place, array.shape.strides)
+            if self.step(offset) == 1 and whole_registers(
+                offset, self.vector, self.lanes, array.shape.element_type
+            ):
+                axes = [a for a in self.unrolled if any(a in x.axes for x in s.place)]
+                store_streamed(self, array, offset, s.value, axes)
+                return
+        if s.wide is not None:
+            pair = next(a for a in self.unrolled if a.name == s.wide.axis)
+            store_packed_pairs(self, s, pair)
+            return
+        super().store(s)
 
     def allocate(self, array: NestArray) -> None:
         """Allocate an array on the stack of the thread that runs the kernel.

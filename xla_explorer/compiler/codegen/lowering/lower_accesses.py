@@ -7,22 +7,18 @@ from collections.abc import Callable, Sequence
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.ir.types import PTR
 from xla_explorer.compiler.codegen.ir.values import Pointer, Scalar, Value
-from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.compiler.codegen.lowering.elements import (
     Memory,
-    in_lanes,
     joined,
     one_lane,
 )
 from xla_explorer.compiler.codegen.lowering.lower_indices import NestIndices
+from xla_explorer.compiler.codegen.lowering.reducing import OpenReduction
 from xla_explorer.compiler.codegen.lowering.register_layouts import (
-    packed_pairs_of,
     permuted,
     places_in_run,
-    store_streamed,
 )
 from xla_explorer.compiler.codegen.lowering.unrolled_values import Point, points
-from xla_explorer.compiler.codegen.nest.accesses import whole_registers
 from xla_explorer.compiler.codegen.nest.ir import (
     Load,
     LoopNest,
@@ -40,6 +36,8 @@ class AccessLowering(NestIndices):
     ----------
     arrays : dict
         By name: the declaration of an array.
+    continued, open_reductions
+        See `continued_reductions`; the reductions that are to be continued, by their result.
     base_addresses : dict
         Addresses that unrolled instances share, by array and by the parts that loops count.
     """
@@ -57,6 +55,8 @@ class AccessLowering(NestIndices):
         self.pointers.update(
             {a.name: b.named(name, PTR) for a, name in zip(nest.arrays, pointers, strict=True)}
         )
+        self.continued: frozenset[int] = frozenset()
+        self.open_reductions: dict[int, OpenReduction] = {}
         self.base_addresses: dict[tuple[str, str, str], Value[Pointer]] = {}
 
     def address(self, array: NestArray, x: IndexExpression, point: Point) -> Value[Pointer]:
@@ -181,39 +181,11 @@ class AccessLowering(NestIndices):
         return memory.load(memory.address(self.pointers[array.name], at), lanes)
 
     def store(self, s: Store) -> None:
-        """Write a store in the form of its stride: streamed, packed, contiguous or lane by lane."""
+        """Write a store in the form of its stride: contiguous, backwards or lane by lane."""
         array = self.arrays[s.array]
         offset = linearize(s.place, array.shape.strides)
         axes = {a for x in (*s.place, *[g.expression for g in self.guards]) for a in x.axes}
         step = self.step(offset)
-        if (
-            step == 1
-            and array.streamed
-            and not self.guards
-            and whole_registers(offset, self.vector, self.lanes, array.shape.element_type)
-        ):
-            store_streamed(self, array, offset, s.value, [a for a in self.unrolled if a in axes])
-            return
-        wide = s.wide
-        pair = next((a for a in self.unrolled if wide is not None and a.name == wide.axis), None)
-        if pair is not None:
-            for point in points(
-                [
-                    a
-                    for a in self.unrolled
-                    if a != pair and (a in axes or a in self.values[s.value].axes)
-                ]
-            ):
-                even, odd = [
-                    real(in_lanes(self.b, self.values[s.value].at({**point, pair: k}), self.lanes))
-                    for k in (0, 1)
-                ]
-                self.b.store(
-                    packed_pairs_of(self.b, even, odd),
-                    self.address(array, offset, {**point, pair: 0}),
-                    2,
-                )
-            return
         lanes_of_store = self.lanes if step else 1
         for point in points(
             [a for a in self.unrolled if a in axes or a in self.values[s.value].axes]

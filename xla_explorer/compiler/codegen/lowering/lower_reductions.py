@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
 
 from xla_explorer.compiler.codegen.ir.values import Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import constant, real
@@ -23,7 +22,14 @@ from xla_explorer.compiler.codegen.lowering.elements import (
     one_lane,
     parts_of,
 )
-from xla_explorer.compiler.codegen.lowering.reducing import Accumulators, Reducing, flat, like
+from xla_explorer.compiler.codegen.lowering.lower_accesses import AccessLowering
+from xla_explorer.compiler.codegen.lowering.reducing import (
+    Accumulators,
+    OpenReduction,
+    Reducing,
+    flat,
+    like,
+)
 from xla_explorer.compiler.codegen.lowering.unrolled_values import Point, UnrolledValue, points
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
@@ -38,9 +44,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
 )
 from xla_explorer.hlo.analysis.indexing import Axis
 
-if TYPE_CHECKING:
-    from xla_explorer.compiler.codegen.lowering.lower import Lowering
-
 FEW_INSTANCES = (
     8  # with more, each operand is loaded just before its combination, to save registers
 )
@@ -53,19 +56,6 @@ _LANES_OF_TRUTH = {
     "and": "and",
     "xor": "xor",
 }
-
-
-class OpenReduction(NamedTuple):
-    """A reduction whose accumulators have not been combined.
-
-    outer: the unrolled axes around. lanes: of the reduction itself, or 1. held: the accumulators at
-    each point of `outer`. initial: the value to combine last.
-    """
-
-    outer: tuple[Axis, ...]
-    lanes: int
-    held: dict[tuple[int, ...], list[Scalar]]
-    initial: int
 
 
 def continued_reductions(nest: LoopNest) -> frozenset[int]:
@@ -96,7 +86,7 @@ def continued_reductions(nest: LoopNest) -> frozenset[int]:
     return frozenset([number for number in begun if uses[number] == 1])
 
 
-def write_reduce(lowering: Lowering, s: Reduce) -> None:
+def write_reduce(lowering: AccessLowering, s: Reduce) -> None:
     """Write a reduction, and add its results to the values of the lowering."""
     writer = ReductionWriter(lowering, s)
     if isinstance(s.combiner, Combination):
@@ -109,7 +99,7 @@ def write_reduce(lowering: Lowering, s: Reduce) -> None:
         lowering.values[s.ids[0]] = writer.closed(made)
 
 
-def _begins_at_zero(lowering: Lowering, s: Reduce) -> bool:
+def _begins_at_zero(lowering: AccessLowering, s: Reduce) -> bool:
     """Return True if loops may accumulate from the initial value 0 itself.
 
     Adding to 0 leaves a sum of floats unchanged unless it is -0.
@@ -126,14 +116,14 @@ def _begins_at_zero(lowering: Lowering, s: Reduce) -> bool:
     return all(isinstance(x, Value) and x.name == zero for x in initial.all())
 
 
-class ReductionWriter(Reducing["Lowering"]):
+class ReductionWriter(Reducing[AccessLowering]):
     """A reduction of a CPU kernel that is being written.
 
     outer: the unrolled axes around on which it depends. own, vector: its own unrolled axes and
     vector axis. lanes: of accumulators.
     """
 
-    def __init__(self, lowering: Lowering, s: Reduce) -> None:
+    def __init__(self, lowering: AccessLowering, s: Reduce) -> None:
         super().__init__(lowering, s, 0.0 if _begins_at_zero(lowering, s) else None)
         needed = self.needed()
         if isinstance(s.combiner, Combination) or s.each:

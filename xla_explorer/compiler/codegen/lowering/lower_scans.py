@@ -7,8 +7,6 @@ register. Source: Hillis and Steele, "Data parallel algorithms" (1986).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from xla_explorer.compiler.codegen.ir.values import Scalar
 from xla_explorer.compiler.codegen.lowering.elements import (
     element_of,
@@ -16,16 +14,14 @@ from xla_explorer.compiler.codegen.lowering.elements import (
     one_lane,
     parts_of,
 )
+from xla_explorer.compiler.codegen.lowering.lower_accesses import AccessLowering
 from xla_explorer.compiler.codegen.lowering.lower_reductions import ReductionWriter
 from xla_explorer.compiler.codegen.lowering.reducing import Accumulators
 from xla_explorer.compiler.codegen.lowering.unrolled_values import Point, UnrolledValue, points
 from xla_explorer.compiler.codegen.nest.ir import Reduce
 
-if TYPE_CHECKING:
-    from xla_explorer.compiler.codegen.lowering.lower import Lowering
 
-
-def write_scan(lowering: Lowering, s: Reduce) -> None:
+def write_scan(lowering: AccessLowering, s: Reduce) -> None:
     """Write the running values of a scan, the statements for each, and the last values."""
     writer = _ScanWriter(lowering, s)
     start = [

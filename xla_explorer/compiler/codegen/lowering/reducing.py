@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Generic, TypeAlias, TypeVar
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.ir.values import Complex, Integer, Scalar, Value
@@ -138,7 +138,7 @@ class Reducing(Generic[H]):
             tuple[Value[Integer] | None, list[list[Scalar]]]
         ] = []  # consecutive points with one condition
         for point in group:
-            values = [self.l.values[number].at(point) for number in self.s.values]
+            values = [self.l.instance(number, point) for number in self.s.values]
             mask = self.l.mask(guards, point) if guards else None
             self.b.origin = self.s.origin.instruction if self.s.origin is not None else None
             if mask is not None and mask.name == "false":
@@ -202,6 +202,19 @@ class Reducing(Generic[H]):
     ) -> Accumulators:
         """Return the accumulators after a loop."""
         raise NotImplementedError
+
+
+class OpenReduction(NamedTuple):
+    """A reduction whose accumulators have not been combined.
+
+    outer: the unrolled axes around. lanes: of the reduction itself, or 1. held: the accumulators at
+    each point of `outer`. initial: the value to combine last.
+    """
+
+    outer: tuple[Axis, ...]
+    lanes: int
+    held: dict[tuple[int, ...], list[Scalar]]
+    initial: int
 
 
 def flat(values: Sequence[Sequence[Scalar]]) -> list[Value]:

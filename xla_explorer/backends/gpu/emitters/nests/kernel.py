@@ -18,10 +18,8 @@ from xla_explorer.compiler.codegen.lowering.lowering_checks import why_not_lower
 from xla_explorer.compiler.codegen.lowering.pipeline import lower_nest
 from xla_explorer.compiler.codegen.lowering.recording import begin_kernel
 from xla_explorer.compiler.codegen.lowering.threads.block_of_threads import BlockOfThreads
-from xla_explorer.compiler.codegen.lowering.threads.lower_threads import (
-    NotLoweredError,
-    ThreadLowering,
-)
+from xla_explorer.compiler.codegen.lowering.threads.lower_threads import ThreadLowering
+from xla_explorer.compiler.codegen.lowering.threads.thread_loops import NotLoweredError
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.launch import STATIC_SHARED_BYTES
 from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchDimensions

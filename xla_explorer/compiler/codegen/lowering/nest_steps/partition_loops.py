@@ -79,8 +79,9 @@ def _partitioned(s: Statement, numbers: Iterator[int], written_out: set[str]) ->
     shorter = Axis(axis.name, axis.extent - 1)
     others = {b.axis: _last_of(b.axis) for x in inside for b in axes_of(x) if b.axis != axis}
     first: Substitution = {axis: index(shorter)}
-    last: Substitution = {axis: index(axis.extent - 1)}
-    last |= {old: index(new) for old, new in others.items()}
+    last: Substitution = {
+        a: index(axis.extent - 1) if a == axis else index(others[a]) for a in (axis, *others)
+    }
     ids = {n: next(numbers) for x in inside if x is not s for n in all_ids(x)}
     body = tuple([with_ids(x, ids, others) for x in with_axes_replaced(s.body, last)])
     if isinstance(s, For):

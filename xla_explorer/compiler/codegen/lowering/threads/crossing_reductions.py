@@ -7,13 +7,13 @@ in the thread that stores the result unless other threads need it.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from xla_explorer.compiler.codegen.ir.values import Scalar, Value
 from xla_explorer.compiler.codegen.kernels.accumulators import Elements
 from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.compiler.codegen.lowering.elements import chosen
 from xla_explorer.compiler.codegen.lowering.reducing import Accumulators, Reducing, flat, like
+from xla_explorer.compiler.codegen.lowering.threads.thread_loops import ThreadLoops
 from xla_explorer.compiler.codegen.lowering.unrolled_values import (
     Point,
     UnrolledValue,
@@ -25,21 +25,18 @@ from xla_explorer.compiler.codegen.nest.launch import LANES
 from xla_explorer.compiler.codegen.nest.policies.base import is_sum_of_products
 from xla_explorer.hlo.analysis.indexing import Axis
 
-if TYPE_CHECKING:
-    from xla_explorer.compiler.codegen.lowering.threads.lower_threads import ThreadLowering
-
 COMBINED_AT_ONCE = (
     8  # partial results, its own included, that a thread combines before the next barrier
 )
 
 
-class CrossingReduction(Reducing["ThreadLowering"]):
+class CrossingReduction(Reducing[ThreadLoops]):
     """A reduction over threads.
 
     outer: the unrolled axes around, with a result for each point.
     """
 
-    def __init__(self, writer: ThreadLowering, s: Reduce) -> None:
+    def __init__(self, writer: ThreadLoops, s: Reduce) -> None:
         inner = s.body[-1]
         products = isinstance(inner, Reduce) and is_sum_of_products(inner)
         super().__init__(writer, s, 0.0 if products else None)

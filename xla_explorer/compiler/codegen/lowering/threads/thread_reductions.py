@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from xla_explorer.compiler.codegen.ir.values import Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.compiler.codegen.lowering.reducing import Accumulators, Reducing, flat, like
+from xla_explorer.compiler.codegen.lowering.threads.thread_loops import ThreadLoops
 from xla_explorer.compiler.codegen.lowering.unrolled_values import (
     Point,
     UnrolledValue,
@@ -28,18 +28,15 @@ from xla_explorer.compiler.codegen.nest.ir import (
 from xla_explorer.compiler.codegen.nest.policies.base import is_sum_of_products
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, RuntimeValue
 
-if TYPE_CHECKING:
-    from xla_explorer.compiler.codegen.lowering.threads.lower_threads import ThreadLowering
 
-
-class ThreadReduction(Reducing["ThreadLowering"]):
+class ThreadReduction(Reducing[ThreadLoops]):
     """A reduction of one thread.
 
     outer: the unrolled axes around, with separate accumulators for each point. alone: no thread
     waits for another one, so that all loads outside of guards are skipped by a branch.
     """
 
-    def __init__(self, writer: ThreadLowering, s: Reduce) -> None:
+    def __init__(self, writer: ThreadLoops, s: Reduce) -> None:
         super().__init__(writer, s, 0.0 if is_sum_of_products(s) else None)
         needed = self.needed().union(*[writer.values[v].axes for v in s.initial])
         self.outer = [a for a in writer.unrolled if a in needed]
@@ -109,12 +106,6 @@ class ThreadReduction(Reducing["ThreadLowering"]):
         )
         self.guards = guards
         return like(accumulators, made)
-
-    def taken(
-        self, group: Sequence[Point], mine: list[Scalar], guards: Sequence[Guard]
-    ) -> list[Scalar]:
-        """Combine elements (see `Reducing.taken`) at the fixed point of the current branch."""
-        return super().taken([{**self.l.fixed, **point} for point in group], mine, guards)
 
     def step(self, accumulators: Accumulators) -> Accumulators:
         """Write one step (see `Reducing.step`)."""
