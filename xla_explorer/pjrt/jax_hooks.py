@@ -1,7 +1,7 @@
 """Hooks into JAX for our platform: lowering rules, donation, callbacks into Python.
 
-This is the only file that reaches into jax._src. Each hook is applied on its own. If a version of
-JAX differs, a warning names the missing feature, and the rest works.
+Only this file and `jax_interrupts` reach into jax._src. Each hook is applied on its own. If a
+version of JAX differs, a warning names the missing feature, and the rest works.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.foundation.warning import warn
+from xla_explorer.pjrt.jax_interrupts import raise_interrupts
 
-# With CPU's rules these become calls of LAPACK, which our compiler supports. Without them JAX has
-# no rule, or a very large program.
+# With CPU's rules these become calls of LAPACK. Without, JAX has no rule or a very large program.
 BORROWED = (
     "eig", "eigh", "hessenberg", "geqp3", "schur", "tridiagonal", "svd", "lu", "geqrf", "householder_product", "ormqr", "threefry2x32",
     "random_gamma", "tridiagonal_solve", "debug_callback", "debug_print", "pure_callback", "io_callback",
@@ -391,8 +391,9 @@ _HOOKS: dict[str, Callable[[str], None]] = {
     "inspection of shardings": _inspection,
     "the persistent compilation cache": _compilation_cache,
     "DLPack": _dlpack,
+    "interrupts of a compile": raise_interrupts,
 }
-_ALSO_AS_CPU = (_callbacks, _buffer_callbacks, _custom_partitioning, _inspection)
+_ALSO_AS_CPU = (_callbacks, _buffer_callbacks, _custom_partitioning, _inspection, raise_interrupts)
 
 
 def capsule(table: Any) -> Any:

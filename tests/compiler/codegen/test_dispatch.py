@@ -137,3 +137,23 @@ def test_what_stands_alone_or_runs_in_sequence_has_a_writer() -> None:
         and kernel_row("add").is_complex
     )
     assert kernel_row("clamp") == KernelRow("clamp")
+
+
+@pytest.mark.parametrize(
+    ("operand", "result"),
+    [
+        ("u8[16,5,3]{2,0,1:T(8,128)(2,1)}", "u8[16,5,16,32]{0,3,2,1:T(8,128)(2,1)}"),
+        ("f8e4m3[4,2]{1,0:E(4)}", "s8[4]{0}"),
+    ],
+)
+def test_a_bitcast_that_shows_the_padding_of_tiles_has_no_native_code(
+    operand: str, result: str
+) -> None:
+    module = parse_hlo(
+        f"ENTRY e {{\nx = {operand} parameter(0)\nc = {operand} copy(x)\n"
+        f"b = {result} bitcast(c)\nROOT r = {result} copy(b)\n}}"
+    )
+    bitcast = next(i for i in module.entry.instructions.values() if i.opcode.name == "bitcast")
+    reason = kernel_row("bitcast").check(bitcast)
+    assert reason is not None and reason.code == "bitcast-changes-width"
+    xe.compile(module, "cpu")

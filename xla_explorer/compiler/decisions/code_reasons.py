@@ -182,7 +182,7 @@ NATIVE_CODE = table(
             "nothing to do: the evaluator computes it",
         ),
         "bitcast-changes-width": (
-            "the bitcast changes the width of elements",
+            "the bitcast changes the width or the number of elements",
             "%b makes f32[8] of f64[4]",
             "use bitcast-convert",
         ),

@@ -49,16 +49,21 @@ class KernelRow(NamedTuple):
     check: Callable[[HloInstruction], Reason | None] | None = None
 
 
-def _keeps_width(i: HloInstruction) -> Reason | None:
+def _keeps_elements(i: HloInstruction) -> Reason | None:
+    """Require the operand's width and number of elements.
+
+    Both may differ if a layout has tiles, whose padding has no memory here.
+    """
     before, after = i.operands[0].shape, i.shape
-    if (before.element_type.bits, before.element_type.is_complex) == (
+    if (before.element_type.bits, before.element_type.is_complex, before.element_count) == (
         after.element_type.bits,
         after.element_type.is_complex,
+        after.element_count,
     ):
         return None
     return refuse(
         "bitcast-changes-width",
-        f"%{i.name} must keep the width of its elements, got {before} to {after}",
+        f"%{i.name} must keep the width and the number of its elements, got {before} to {after}",
         shape=after.text,
     )
 
@@ -134,7 +139,7 @@ KERNEL_ROWS = table(
             check=sort_is_emitted,
         ),
         KernelRow("topk", write_topk_kernel, standalone=True, sequential=True),
-        KernelRow("bitcast", is_complex=True, check=_keeps_width),
+        KernelRow("bitcast", is_complex=True, check=_keeps_elements),
         KernelRow("power", is_complex="power" in COMPLEX_FUNCTIONS, check=_is_no_pred),
         *[
             KernelRow(name, is_complex=True)

@@ -24,6 +24,7 @@ from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.dynamic_sli
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.evaluator.conversion import integer_range
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import opcode
 from xla_explorer.hlo.shape import Shape
@@ -37,7 +38,11 @@ _UPDATE = opcode("dynamic-update-slice")
 
 
 def clamped(computation: HloComputation, start: HloInstruction, limit: int) -> HloInstruction:
-    """Return the start index that a dynamic-slice uses: at least 0, at most `limit`."""
+    """Return the start index that a dynamic-slice uses: at least 0, at most `limit`.
+
+    A narrow index type may end before the limit.
+    """
+    limit = min(limit, integer_range(start.shape.element_type)[1])
     low, high = (
         scalar_constant(computation, start.shape, 0),
         scalar_constant(computation, start.shape, limit),
