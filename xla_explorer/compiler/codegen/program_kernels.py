@@ -226,10 +226,8 @@ class ProgramKernels:
         if self.threads == 1:
             return self._once(write, i, slots)
         if self.control.forbidden("parallel", (i,)):
-            reason = refuse(
-                "forbidden-by-user",
-                f"an override forbids parallel tasks of the kernel of %{i.name}",
-            )
+            text = f"an override forbids parallel tasks of the kernel of %{i.name}"
+            reason = refuse("forbidden-by-user", text)
             self.decisions.append(KernelDecision(i.id, i.name, False, reason, "parallel"))
             return self._once(write, i, slots)
         plan = plan_parallel(i, self.threads, kind)
@@ -239,8 +237,9 @@ class ProgramKernels:
             plan.tasks > 1 and not overlap and write in _PARTITIONED_WRITERS and not is_one_line(i)
         )
         made = self._once(write, i, slots, *([plan.tasks] if partitions else []))
-        if partitions and made.tasks == 1 and plan.tasks > self.threads:
-            made = self._once(write, i, slots, self.threads)
+        most = plan.tasks - 1 - (plan.tasks - 1) % self.threads  # as many for each thread
+        for fewer in range(most, 0, -self.threads) if partitions else ():
+            made = self._once(write, i, slots, fewer) if made.tasks == 1 else made
         self.decisions.append(parallel_decision(i, plan, made.tasks, overlap))
         return made
 
