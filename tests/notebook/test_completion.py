@@ -8,6 +8,7 @@ import pytest
 from IPython.core.completer import provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
 
+import xla_explorer as xe
 import xla_explorer.notebook.extension as extension
 
 CELL = "%%hlo a\nENTRY main {\n  x = f32[4] parameter(0)\n  ROOT y = "
@@ -60,3 +61,31 @@ def test_options_come_alone(completer: Any, typed: str, becomes: str) -> None:
 @pytest.mark.parametrize("text", ["x = 1\ny = f32[4] exp", "import o", "%%time\nx = 3\nprin"])
 def test_other_cells_are_left_to_ipython(completer: Any, text: str) -> None:
     assert not any(one.endswith("exponential") for one in completed(completer, text))
+
+
+@pytest.mark.parametrize(
+    ("typed", "becomes"),
+    [
+        ('s.explain("', 's.explain("%r'),
+        ('s.explain("%n', 's.explain("%n'),
+        ('s.explain("r', 's.explain("%r'),
+        ("s.why_not('fu", "s.why_not('fusion"),
+        ('s.why_not("fusion", "%', 's.why_not("fusion", "%n'),
+        ('s.why_not("fusion", "%n", "', 's.why_not("fusion", "%n", "%r'),
+        ('s.passes.named("algs', 's.passes.named("algsimp'),
+        ('s.passes.value("%n', 's.passes.value("%n'),
+        ('s.llvm.passes(kernel="', 's.llvm.passes(kernel="%tanh_negate_fusion'),
+    ],
+)
+def test_names_in_the_texts_of_calls(completer: Any, typed: str, becomes: str) -> None:
+    text = """HloModule m
+ENTRY e { x = f32[4] parameter(0)
+ n = f32[4] negate(x)
+ ROOT r = f32[4] tanh(n) }"""
+    completer.shell.user_ns["s"] = xe.compile(text)
+    assert becomes in completed(completer, typed)
+
+
+def test_texts_of_other_objects_are_left_to_ipython(completer: Any) -> None:
+    completer.shell.user_ns["s"] = "a text"
+    assert not any("%" in one and "tanh" in one for one in completed(completer, 's.split("%'))

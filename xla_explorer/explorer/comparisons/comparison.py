@@ -50,17 +50,10 @@ if TYPE_CHECKING:
 
 Row = tuple[str, Any, Any]
 _FLIPS = [
-    "kind",
-    "producer",
-    "consumer",
-    "was",
-    "is",
-    "granted",
-    "kernels",
-    "bytes",
-    "predicted_us",
-    "median_us",
-]
+    "kind", "producer", "consumer", "was", "is", "granted", "kernels", "bytes", "predicted_us",
+    "median_us", "iqr_us", "n", "reason",
+]  # fmt: skip
+_CHANGES = ("kernels", "bytes read and written (estimate)", "predicted us (cost model)")
 _DIFFERENCES = ["kind", "producer", "consumer", "this", "other", "code this", "code other"]
 
 
@@ -99,9 +92,10 @@ class Comparison(Report):
 
         For each one the other session is compiled again with that decision inverted. Columns: kind,
         producer, consumer, the verdict there (`was`) and here (`is`), granted, the change of
-        kernels, bytes and predicted_us; with arrays also of the measured median_us, in alternating
-        runs. If a decision is not granted alone, because another must come first, `granted` has the
-        reason.
+        kernels, bytes and predicted_us; with arrays also of the measured median_us, in n
+        alternating runs. A change of the median below iqr_us, the larger interquartile range of
+        the two, is noise. If a decision is not granted alone, because another must come first,
+        `reason` says so.
         """
         flipped = [
             row
@@ -121,22 +115,19 @@ class Comparison(Report):
                 else overridden(self.right, forbid=pairs)
             )
         except XlaExplorerError as problem:
-            return [*head, problem.message, *[None] * 4]
+            return [*head, False, *[None] * 6, problem.message]
         refused = [str(one.reason) for one in overrides_of(flipped) if not one.granted]
         figures = {
             what: (a, b)
             for what, a, b in compare_sessions(flipped, self.right, arrays, repeats).rows
         }
-        names = (
-            "kernels",
-            "bytes read and written (estimate)",
-            "predicted us (cost model)",
-            "median us",
-        )
         changes = [
-            figures[name][0] - figures[name][1] if name in figures else None for name in names
+            figures[name][0] - figures[name][1] if name in figures else None
+            for name in (*_CHANGES, "median us")
         ]
-        return [*head, refused[0] if refused else "yes", *changes]
+        spread = max(figures["iqr us"]) if "iqr us" in figures else None
+        runs = min(figures["n"]) if "n" in figures else None
+        return [*head, not refused, *changes, spread, runs, refused[0] if refused else ""]
 
     def blocks(self) -> Blocks:
         """Yield the rows, the overrides, and the decisions that differ."""
