@@ -66,7 +66,7 @@ def _flat(value: Any) -> list[Any]:
 def soak(seconds: float, first: int) -> dict[str, Any]:
     """Return the report."""
     faulthandler.enable()
-    usual = parallel_plan.TASK_NS
+    usual = parallel_plan.TASK_WAKES
     started = time.monotonic()
     middle, before = 0.0, 0
     failures: list[str] = []
@@ -78,9 +78,9 @@ def soak(seconds: float, first: int) -> dict[str, Any]:
             middle, before = resident_mib(), seed - first
         threads = choice.choice((1, 2, 3))
         # Small modules have little work: half of them are cut all the same.
-        parallel_plan.TASK_NS = choice.choice((usual, 1e-3))
+        parallel_plan.TASK_WAKES = choice.choice((usual, 1e-3))
         print(
-            f"seed {seed} threads {threads} share {parallel_plan.TASK_NS}",
+            f"seed {seed} threads {threads} share {parallel_plan.TASK_WAKES}",
             file=sys.stderr,
             flush=True,
         )

@@ -26,7 +26,7 @@ ENTRY e { p = f32[16,N] parameter(0) ROOT t = f32[16,N] fusion(p), kind=kLoop, c
 def restored(monkeypatch: pytest.MonkeyPatch) -> None:
     """`check_run` sets how its process compiles."""
     monkeypatch.setattr(early_objects, "optimize_and_emit", early_objects.optimize_and_emit)
-    monkeypatch.setattr(parallel_plan, "TASK_NS", parallel_plan.TASK_NS)
+    monkeypatch.setattr(parallel_plan, "TASK_WAKES", parallel_plan.TASK_WAKES)
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ _OVER_THE_REALS = [
     for rule in (*ALGEBRAIC_RULES, *EXPANDING_RULES)
     if rule.exactness.kind not in ("bitwise", "numeric")
 ]
-_USUAL_SHARE = parallel_plan.TASK_NS
+_USUAL_SHARE = parallel_plan.TASK_WAKES
 # Valid refusals of a verified module, each with its reason.
 REFUSALS = {
     "several-devices": ("devices", "a collective over several devices runs on as many, not on one CPU"),
@@ -212,7 +212,7 @@ def check_run(
 ) -> Outcome:
     """Compile a verified module, run it on each kind of arguments, compare."""
     early_objects.optimize_and_emit = functools.partial(_PLAIN_OPTIMIZE, preset=setting.preset)
-    parallel_plan.TASK_NS = setting.share
+    parallel_plan.TASK_WAKES = setting.share
     names = {i.opcode.name for i in module.instructions()}
     if (
         sum(

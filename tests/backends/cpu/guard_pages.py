@@ -254,7 +254,7 @@ def text_cases() -> Iterator[tuple[str, RandomModule]]:
 def main() -> None:
     """Run a group."""
     faulthandler.enable()
-    group, usual = sys.argv[1], parallel_plan.TASK_NS
+    group, usual = sys.argv[1], parallel_plan.TASK_WAKES
     if group == "broken":
         session = xe.compile(
             body("elementwise", "f32", 1000), backend="cpu", cache=False, journal="off"
@@ -274,7 +274,7 @@ def main() -> None:
     for number, (name, case) in cases:
         threads = THREADS[number % len(THREADS)]
         # Small programs have little work: they are cut all the same.
-        parallel_plan.TASK_NS = 1e-3 if threads > 1 else usual
+        parallel_plan.TASK_WAKES = 1e-3 if threads > 1 else usual
         large = number // len(THREADS) % 2 == 0
         print(f"{group}: {name}, {threads} threads{', as if large' if large else ''}", flush=True)
         with as_if_large(large):

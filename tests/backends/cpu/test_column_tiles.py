@@ -23,7 +23,7 @@ ENTRY e {{
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.sampled(8)
 def test_any_width_on_several_threads(columns, threads, monkeypatch):
-    monkeypatch.setattr(parallel_plan, "TASK_NS", 1e-3)
+    monkeypatch.setattr(parallel_plan, "TASK_WAKES", 1e-6)
     x = np.random.default_rng(1).integers(-9, 9, (11, columns)).astype(np.float32)
     session = xe.compile(program(11, columns), backend="cpu", threads=threads, cache=False)
     np.testing.assert_array_equal(np.asarray(session(x)), x.sum(axis=0))

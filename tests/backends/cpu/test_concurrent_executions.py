@@ -33,7 +33,7 @@ ENTRY e {{
 
 @pytest.fixture(autouse=True)
 def small_programs_are_cut(monkeypatch):
-    monkeypatch.setattr(parallel_plan, "TASK_NS", 1e-3)
+    monkeypatch.setattr(parallel_plan, "TASK_WAKES", 1e-6)
 
 
 def prepared(rows, threads):

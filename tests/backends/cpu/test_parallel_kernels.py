@@ -158,7 +158,7 @@ def compiled(text, threads):
 
 @pytest.fixture
 def every_kernel_is_worth_it(monkeypatch):
-    monkeypatch.setattr(parallel_plan, "TASK_NS", 1e-6)
+    monkeypatch.setattr(parallel_plan, "TASK_WAKES", 1e-9)
 
 
 SUMS_IN_STRETCHES = {

@@ -80,7 +80,7 @@ def values(kind: str, dimensions: tuple[int, ...], combiner: str) -> np.ndarray:
 )
 @pytest.mark.sampled(48)
 def test_running_values(monkeypatch, kind, combiner, from_end, dimensions, along, threads):
-    monkeypatch.setattr(parallel_plan, "TASK_NS", 1e-6)
+    monkeypatch.setattr(parallel_plan, "TASK_WAKES", 1e-9)
     initial = {"multiply": 1, "minimum": 7, "maximum": 1}.get(combiner, 2)
     session = xe.compile(
         scan(kind, dimensions, along, combiner, initial, from_end), backend="cpu", threads=threads
@@ -146,7 +146,7 @@ ENTRY e { x = f32[9,70] parameter(0)
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_running_values_of_pairs(monkeypatch, threads):
-    monkeypatch.setattr(parallel_plan, "TASK_NS", 1e-6)
+    monkeypatch.setattr(parallel_plan, "TASK_WAKES", 1e-9)
     x = values("f32", (9, 70), "add")
     largest, where = xe.compile(PAIRS, backend="cpu", threads=threads)(x)
     np.testing.assert_array_equal(largest, np.maximum.accumulate(x, 1))

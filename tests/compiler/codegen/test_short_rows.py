@@ -52,7 +52,7 @@ CASES += [
 def test_values(
     monkeypatch: pytest.MonkeyPatch, body: str, t: str, n: int, k: int, threads: int
 ) -> None:
-    monkeypatch.setattr(parallel_plan, "TASK_NS", 1e-6)
+    monkeypatch.setattr(parallel_plan, "TASK_WAKES", 1e-9)
     session = compiled(body, t, n, k, threads)
     assert ("repeating" in schedules_of(session)) == (k < 16)
     random = np.random.default_rng(6)

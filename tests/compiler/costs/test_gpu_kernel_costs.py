@@ -7,8 +7,9 @@ import dataclasses
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.compiler.costs.gpu_kernel_costs import KernelEstimate, finished_kernel_estimate
+from xla_explorer.compiler.costs.gpu_kernel_costs import finished_kernel_estimate
 from xla_explorer.compiler.target import OwnProduct, Target
+from xla_explorer.compiler.target.launch_time import KernelEstimate
 
 ADD = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b) }\n"
 

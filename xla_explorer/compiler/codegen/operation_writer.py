@@ -132,7 +132,7 @@ class OperationWriter:
         if moves or (
             self.threads > 1
             and i.shape.is_array
-            and plan_parallel(i, self.threads, "kernel").tasks > 1
+            and plan_parallel(i, self.threads, "kernel", self.target).tasks > 1
         ):
             self._operation(i, operation_strategy(i, self.target, self.kernels.control))
             return

@@ -230,7 +230,7 @@ class ProgramKernels:
             reason = refuse("forbidden-by-user", text)
             self.decisions.append(KernelDecision(i.id, i.name, False, reason, "parallel"))
             return self._once(write, i, slots)
-        plan = plan_parallel(i, self.threads, kind)
+        plan = plan_parallel(i, self.threads, kind, self.target)
         if self.control.forced("parallel", (i,)):
             plan = plan._replace(tasks=max(plan.tasks, self.threads))
         partitions = (

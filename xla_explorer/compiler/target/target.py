@@ -32,6 +32,7 @@ class Kind(enum.Enum):
     OTHER = "other"
 
 
+_LLVM_CHOOSES = 128  # bits of registers where code is scalar and LLVM vectorises it
 # Measured on one core of a server with AVX-512; enough to rank fusions and schedules on any.
 _CACHES = (
     Cache(bytes=32 << 10, nanoseconds_per_byte=0.011, refill=90.0),
@@ -87,6 +88,15 @@ class Target:
     def last_cache(self) -> Cache:
         """The cache before the main memory."""
         return self.caches[-1]
+
+    def lanes(self, element_bits: int = 32) -> int:
+        """Return the elements of a register that code is written for, or that LLVM chooses."""
+        return max(self.vector.bits or _LLVM_CHOOSES, element_bits) // element_bits
+
+    @property
+    def flops_per_nanosecond(self) -> float:
+        """The peak of f32 multiply-adds on one core; one counts as two operations."""
+        return 2.0 * self.vector.units * self.lanes() * self.cores.gigahertz
 
     @property
     def is_launched(self) -> bool:

@@ -57,7 +57,8 @@ class VectorUnit(Unit):
     """The vector registers.
 
     bits: width of a register that code is written for; 0 for scalar code. registers: number of
-    architectural registers. fma: one instruction computes a * b + c in f32 and f64. masks: element
+    architectural registers. units: multiply-adds of whole registers that a core starts per clock.
+    fma: one instruction computes a * b + c in f32 and f64. masks: element
     sizes in bytes with masked loads and stores in one instruction. is_fixed: code may use vectors
     of this width, rather than have LLVM vectorise. is_scalable: there are also registers whose
     length is known only at run time, for which LLVM vectorises.
@@ -65,6 +66,7 @@ class VectorUnit(Unit):
 
     bits: int = 0
     registers: int = 32
+    units: int = 2
     fma: bool = True
     masks: frozenset[int] = frozenset()
     is_fixed: bool = False
@@ -111,12 +113,14 @@ class Cores(Unit):
 
     count: number of cores that programs are partitioned for. pointer_bits: width of an address and
     of `size_t` in C. gigahertz: clock of a core. window: instructions in flight in a core.
+    wake_nanoseconds: until a sleeping thread runs.
     """
 
     count: int = 1
     pointer_bits: int = 64
     gigahertz: float = 2.6
     window: int = 400
+    wake_nanoseconds: float = 5000.0
 
 
 class ProductRates(NamedTuple):

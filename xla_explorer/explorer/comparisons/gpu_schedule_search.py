@@ -24,8 +24,8 @@ from xla_explorer.compiler.codegen.nest.tuning import (
     GPU_TUNING,
     Tuning,
 )
-from xla_explorer.compiler.costs.gpu_kernel_costs import gpu_kernel_estimate
 from xla_explorer.compiler.target import Target, gpu_numbers
+from xla_explorer.compiler.target.launch_time import gpu_kernel_estimate
 from xla_explorer.explorer.code.kernel_alone import (
     compiled_alone,
     module_of_kernel,

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.parallel_plan import FLOPS_PER_NS, SLOW_FLOPS_PER_NS
-from xla_explorer.compiler.costs.gpu_kernel_costs import KernelEstimate, finished_kernel_estimate
-from xla_explorer.compiler.target import Target
+from xla_explorer.compiler.codegen.parallel_plan import flops_rate
+from xla_explorer.compiler.costs.cpu_costs import FusionCostModel
+from xla_explorer.compiler.costs.gpu_kernel_costs import finished_kernel_estimate
+from xla_explorer.compiler.target import HOST_LIKE, Target
+from xla_explorer.compiler.target.launch_time import KernelEstimate
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.kept import kept
 from xla_explorer.hlo.analysis.backend_config import known_trip_count
@@ -31,10 +33,8 @@ _NO_KERNEL = FREE | {
     "after-all",
 }
 
-# Nanoseconds on one core of an AVX-512 server; see `compiler/costs/cpu_costs.py`.
-LAUNCH, FLOP, TRANSCENDENTAL = 50.0, 0.03, 0.2
-_TIERS = ((256 << 10, 0.015), (8 << 20, 0.04))
-_MEMORY = 0.1
+# One core for every kernel, so that ours and XLA's are comparable.
+_CORE = FusionCostModel(HOST_LIKE)
 
 
 class KernelCost(NamedTuple):
@@ -69,18 +69,15 @@ class KernelCost(NamedTuple):
             rest = self.gpu.nanoseconds - max(self.gpu.memory, self.gpu.compute)
             return {"launch": rest, "memory": self.gpu.memory, "arithmetic": self.gpu.compute}
         size = max(self.cost.bytes_read, self.cost.bytes_written)
-        per_byte = next((rate for limit, rate in _TIERS if size <= limit), _MEMORY)
-        work = FLOP * self.cost.flops
+        work = _CORE.plain * self.cost.flops
         if product := next(iter(contractions(self.instruction)), None):
             # Register tiles and libraries come near the peak if they support the type.
-            fast = product.shape.is_array and product.shape.element_type.name in ("f32", "f64")
-            work = self.cost.flops / (
-                FLOPS_PER_NS[product.opcode.name] if fast else SLOW_FLOPS_PER_NS
-            )
+            element = product.shape.element_type if product.shape.is_array else None
+            work = self.cost.flops / flops_rate(HOST_LIKE, product.opcode.name, element)
         return {
-            "launch": LAUNCH,
-            "memory": per_byte * self.cost.bytes_accessed,
-            "arithmetic": work + TRANSCENDENTAL * self.cost.transcendentals,
+            "launch": _CORE.launch,
+            "memory": _CORE.nanoseconds_per_byte(size) * self.cost.bytes_accessed,
+            "arithmetic": work + _CORE.function * self.cost.transcendentals,
         }
 
 

@@ -74,7 +74,7 @@ class RefusalCosts:
             for record in computation.instructions:
                 for operand in set(record.operands):
                     self._readers[operand] = self._readers.get(operand, 0) + 1
-        self._target, self._cpu = trace.target, FusionCostModel.of(trace.target)
+        self._target, self._cpu = trace.target, FusionCostModel(trace.target)
 
     def of(self, decision: Decision) -> RefusalCost | None:
         """Return the cost of a refused fusion; None for another decision."""

@@ -8,7 +8,7 @@ from tests.backends.gpu.emitters.emitter_runner import check, run
 from xla_explorer.backends.gpu.architecture import gpu_architecture
 from xla_explorer.backends.gpu.emitters import write_gpu_kernels
 from xla_explorer.backends.gpu.emitters.selection import Overrides
-from xla_explorer.compiler.costs.gpu_kernel_costs import threads_for_full_bandwidth
+from xla_explorer.compiler.target.launch_time import threads_for_full_bandwidth
 from xla_explorer.hlo.text.parser import parse_hlo
 
 RANDOM = np.random.default_rng(11)

@@ -41,7 +41,7 @@ BODIES = {
 def test_loops_are_cut_where_another_operand_is_read(
     name: str, element: str, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parallel_plan, "TASK_NS", 1e-6)
+    monkeypatch.setattr(parallel_plan, "TASK_WAKES", 1e-9)
     text = (HEAD + BODIES[name]).replace("T[", f"{element}[")
     session = xe.compile(text, threads=threads, cache=False)
     (row,) = session.decisions("loop-nest").to_dict("records")
@@ -173,7 +173,7 @@ def test_a_cut_loop_reads_nothing_for_the_cases_that_fell_away() -> None:
 @pytest.mark.parametrize("n", [16, 17, 63, 64, 65, 127, 200])
 @pytest.mark.sampled(6)
 def test_every_length_has_its_tail(n: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parallel_plan, "TASK_NS", 1e-6)
+    monkeypatch.setattr(parallel_plan, "TASK_WAKES", 1e-9)
     text = f"HloModule m\nENTRY e {{ x = s32[{n}] parameter(0) y = s32[{n}] parameter(1) ROOT r = s32[{n}] subtract(x, y) }}"
     session = xe.compile(text, threads=threads, cache=False)
     assert [row["code"] for row in session.decisions("loop-nest").to_dict("records")] == [

@@ -89,7 +89,7 @@ def _checked(text: str, threads: int, x: np.ndarray) -> list[str]:
 @pytest.mark.parametrize(("shape", "reduced"), SHAPES)
 @pytest.mark.sampled(16)
 def test_sums_of_rows_and_columns(shape, reduced, element, opcode, initial, threads, monkeypatch):
-    monkeypatch.setattr(parallel_plan, "TASK_NS", 10.0)
+    monkeypatch.setattr(parallel_plan, "TASK_WAKES", 0.002)
     x = (
         np.random.default_rng(1)
         .integers(-9, 9, shape)
@@ -108,7 +108,7 @@ def test_sums_of_rows_and_columns(shape, reduced, element, opcode, initial, thre
     [((70003,), "rfactor{"), ((5000, 6), "rfactor{"), ((60, 40000), "interchange-reduction{")],
 )
 def test_tasks_are_parts_of_a_reduction_or_tiles_of_columns(shape, part, monkeypatch):
-    monkeypatch.setattr(parallel_plan, "TASK_NS", 10.0)
+    monkeypatch.setattr(parallel_plan, "TASK_WAKES", 0.002)
     x = np.random.default_rng(1).integers(-9, 9, shape).astype(np.float32)
     (said,) = _checked(_sum(shape, (0,), "f32", "add", "0"), 2, x)
     assert part in said and "parallel{" in said
@@ -124,7 +124,7 @@ def test_tasks_are_parts_of_a_reduction_or_tiles_of_columns(shape, part, monkeyp
 def test_an_extreme_is_the_first_nan_the_lowest_index_and_the_last_zero(
     shape, reduced, element, threads, monkeypatch
 ):
-    monkeypatch.setattr(parallel_plan, "TASK_NS", 10.0)
+    monkeypatch.setattr(parallel_plan, "TASK_WAKES", 0.002)
     random = np.random.default_rng(1)
     for kind in range(3):
         x = random.integers(-3, 2 if kind else 99, shape).astype(
@@ -147,7 +147,7 @@ def test_rows_are_searched_in_lanes():
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_values_of_few_columns_are_computed_once(threads, monkeypatch):
-    monkeypatch.setattr(parallel_plan, "TASK_NS", 10.0)
+    monkeypatch.setattr(parallel_plan, "TASK_WAKES", 0.002)
     text = """HloModule m
 f { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
 ENTRY e { x = f32[100,3] parameter(0) l = f32[100,1] slice(x), slice={[0:100],[0:1]} f = f32[100] reshape(l) z = f32[] constant(0)
@@ -190,7 +190,7 @@ def test_windows_are_cut_where_padding_begins(
     shape, windows, element, opcode, initial, threads, monkeypatch
 ):
     """Parameters of each dimension: size, stride, padding before and after, dilation."""
-    monkeypatch.setattr(parallel_plan, "TASK_NS", 10.0)
+    monkeypatch.setattr(parallel_plan, "TASK_WAKES", 0.002)
     out = [
         (n + low + high - ((size - 1) * dilation + 1)) // stride + 1
         for n, (size, stride, low, high, dilation) in zip(shape, windows, strict=True)

@@ -36,7 +36,7 @@ ALIAS = ", input_output_alias={ {}: (0, {}, must-alias) }"
 def test_updates_have_the_evaluators_values(
     rows: int, columns: int, alias: str, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parallel_plan, "TASK_NS", 1e-3)
+    monkeypatch.setattr(parallel_plan, "TASK_WAKES", 1e-6)
     session = xe.compile(
         UPDATE.format(alias=alias, rows=rows, columns=columns), threads=threads, cache=False
     )
@@ -73,7 +73,7 @@ def test_what_overwrites_is_not_shared_with_what_it_overwrites() -> None:
 def test_pads_between_elements(
     rules: str, shape: str, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parallel_plan, "TASK_NS", 1e-3)
+    monkeypatch.setattr(parallel_plan, "TASK_WAKES", 1e-6)
     extents = [int(n) for n in shape.split(",")]
     x = np.arange(1, 1 + np.prod(extents), dtype=np.float32).reshape(extents)
     numbers = [[*map(int, rule.split("_")), 0] for rule in rules.split("x")]

@@ -34,7 +34,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
 from xla_explorer.compiler.codegen.vector_math.recipe_cost import (
     PLAIN,
     InstructionCost,
-    recipe_cost,
+    operation_cost,
 )
 from xla_explorer.compiler.target import HOST_LIKE, Target
 from xla_explorer.hlo.analysis.indexing import Axis
@@ -294,11 +294,7 @@ def _instruction_cost(
             lanes,
         )
     if isinstance(s, Compute):
-        if s.opcode.name in ("divide", "remainder") and not s.element.is_float:
-            return InstructionCost(6.0 * register_bytes(n) / 4, 20.0, register_bytes(n) // 4)
-        if not s.element.is_float:
-            return PLAIN
-        return recipe_cost(s.opcode.name, "f64" if s.element.bits == 64 else "f32") or PLAIN
+        return operation_cost(s.opcode.name, s.element, register_bytes(n) // 4)
     return (
         InstructionCost(PLAIN.cycles * len(s.cases), PLAIN.latency)
         if isinstance(s, SelectRegion)

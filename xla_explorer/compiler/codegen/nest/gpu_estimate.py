@@ -13,8 +13,8 @@ from xla_explorer.compiler.codegen.nest.accesses import SECTOR_BYTES, Access, ac
 from xla_explorer.compiler.codegen.nest.estimate import Estimate, estimate
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, LoopNest
 from xla_explorer.compiler.codegen.nest.launch import LANES, launch_of
-from xla_explorer.compiler.costs.gpu_kernel_costs import gpu_kernel_estimate
 from xla_explorer.compiler.target import Target, cpu_target, gpu_numbers
+from xla_explorer.compiler.target.launch_time import gpu_kernel_estimate
 
 WIDEST_ACCESS = 16  # bytes
 MOST_REGISTERS = 255  # of a thread, on every NVIDIA GPU since Kepler

@@ -1,4 +1,4 @@
-"""The cost of an HLO opcode on floats: that of the instructions in its recipe."""
+"""The cost of an HLO opcode on values in registers: that of the instructions in its recipe."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from xla_explorer.compiler.codegen.vector_math import (
     write_math,
 )
 from xla_explorer.compiler.codegen.vector_math.math_builder import FORMATS
+from xla_explorer.hlo.primitive_type import PrimitiveType
 
 
 class InstructionCost(NamedTuple):
@@ -34,6 +35,7 @@ _FREE = InstructionCost(0.0, 0.0, 0)
 DIVIDE = InstructionCost(8.0, 16.0)
 SQUARE_ROOT = InstructionCost(9.0, 20.0)
 _INTEGER = InstructionCost(0.5, 1.0)
+_INTEGER_DIVIDE = InstructionCost(6.0, 20.0)  # of each lane: there is no instruction on vectors
 _OPERATIONS = {
     "bitcast": _FREE,
     "fdiv": DIVIDE,
@@ -43,6 +45,16 @@ _OPERATIONS = {
 }
 
 _SQUARE_ROOTS = ("float @llvm.sqrt.f32", "double @llvm.sqrt.f64")
+
+
+def operation_cost(opcode: str, element: PrimitiveType, lanes: int) -> InstructionCost:
+    """Return the cost of an elementwise opcode on one register of `lanes` elements."""
+    if element.is_float:
+        return recipe_cost(opcode, "f64" if element.bits == 64 else "f32") or PLAIN
+    if opcode in ("divide", "remainder"):
+        one = _INTEGER_DIVIDE
+        return InstructionCost(one.cycles * lanes, one.latency, lanes)
+    return PLAIN
 
 
 @cache

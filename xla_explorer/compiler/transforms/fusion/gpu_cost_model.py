@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from xla_explorer.compiler.costs.cpu_costs import emitted_instructions
-from xla_explorer.compiler.costs.gpu_kernel_costs import (
-    TRANSCENDENTAL,
-    KernelEstimate,
-    gpu_kernel_estimate,
-)
+from xla_explorer.compiler.costs.gpu_kernel_costs import TRANSCENDENTAL
+from xla_explorer.compiler.costs.opcode_cost import emitted_instructions
 from xla_explorer.compiler.target import Target, gpu_numbers
+from xla_explorer.compiler.target.launch_time import KernelEstimate, gpu_kernel_estimate
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.group import Evaluations, FusionGroup
 from xla_explorer.hlo.analysis.cost import instruction_cost

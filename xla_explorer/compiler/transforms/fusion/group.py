@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from xla_explorer.compiler.costs.cpu_costs import emitted_instructions
+from xla_explorer.compiler.costs.opcode_cost import emitted_instructions
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.hlo.instruction import HloInstruction
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, NamedTuple, Protocol
 
-from xla_explorer.compiler.costs.gpu_kernel_costs import KernelEstimate
 from xla_explorer.compiler.decisions.formatters import control_edges
 from xla_explorer.compiler.pipeline.context import PassControl
+from xla_explorer.compiler.target.launch_time import KernelEstimate
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.forbidden_pairs import forbidden_pairs, kept_apart
 from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, estimate_facts

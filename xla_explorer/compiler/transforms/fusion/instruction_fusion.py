@@ -77,7 +77,7 @@ class InstructionFusion:
                 state.candidate(producer, consumer),
             )
         pinned = fusible.control_successors(consumer.parent)
-        setting = FusionSetting(FusionCostModel.of(context.target), self, pinned, context.control)
+        setting = FusionSetting(FusionCostModel(context.target), self, pinned, context.control)
         return evaluated_decision(
             kind,
             subjects,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xla_explorer.compiler.costs.cpu_costs import emitted_instructions
+from xla_explorer.compiler.costs.opcode_cost import emitted_instructions
 from xla_explorer.compiler.transforms.fusion.building import LOOP
 from xla_explorer.hlo.attributes import Attributes, attributes_of
 from xla_explorer.hlo.computation import HloComputation

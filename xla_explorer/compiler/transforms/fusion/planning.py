@@ -39,7 +39,7 @@ class FusionPlanner:
         self.context = context
         pinned = fusible.control_successors(computation)
         self.setting = FusionSetting(
-            FusionCostModel.of(context.target), limits, pinned, context.control
+            FusionCostModel(context.target), limits, pinned, context.control
         )
         self.groups: dict[HloInstruction, FusionGroup] = {}
         self.groups_of: dict[HloInstruction, list[FusionGroup]] = {}

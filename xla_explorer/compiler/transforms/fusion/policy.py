@@ -9,7 +9,7 @@ fused.
 
 from __future__ import annotations
 
-from xla_explorer.compiler.costs.cpu_costs import emitted_instructions
+from xla_explorer.compiler.costs.opcode_cost import emitted_instructions
 from xla_explorer.compiler.decisions.formatters import control_edges, described, layouts, not_one
 from xla_explorer.compiler.transforms.fusion import fusible, updating
 from xla_explorer.compiler.transforms.fusion.candidate import FusionCandidate, FusionEdge

@@ -16,10 +16,10 @@ import heapq
 import math
 from typing import Any, ClassVar, Literal
 
-from xla_explorer.compiler.costs.gpu_kernel_costs import KernelEstimate
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.explaining import evaluated_decision, not_an_operand
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.target.launch_time import KernelEstimate
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
 from xla_explorer.compiler.transforms.fusion.gpu_cost_model import (

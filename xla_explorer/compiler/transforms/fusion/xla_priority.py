@@ -8,8 +8,8 @@ gpu_fusible.cc, ir_emission_utils.cc, hlo_traversal.cc, model/gpu_performance_mo
 
 from __future__ import annotations
 
-from xla_explorer.compiler.costs.gpu_kernel_costs import KernelEstimate
 from xla_explorer.compiler.decisions.formatters import described
+from xla_explorer.compiler.target.launch_time import KernelEstimate
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, KernelGroup
 from xla_explorer.compiler.transforms.fusion.policy import producer_is_free_to_move

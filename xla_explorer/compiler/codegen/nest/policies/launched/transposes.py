@@ -34,8 +34,8 @@ from xla_explorer.compiler.codegen.nest.policies.launched.widths import contiguo
 from xla_explorer.compiler.codegen.nest.policies.transposes import read_along
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.tuning import Tuning
-from xla_explorer.compiler.costs.gpu_kernel_costs import threads_for_full_bandwidth
 from xla_explorer.compiler.target import NVPTX, GpuUnit
+from xla_explorer.compiler.target.launch_time import threads_for_full_bandwidth
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis
 
