@@ -28,7 +28,7 @@ from tests.properties.module_checks import assert_same, evaluate_leaves  # noqa:
 from tests.properties.random_modules import RandomModule, random_module  # noqa: E402
 from tests.support.opcode_programs import PROGRAMS, module_with  # noqa: E402
 from xla_explorer.backends.cpu.cpu_executable import CpuExecutable  # noqa: E402
-from xla_explorer.compiler.codegen import cache_blocking, host_program, parallel_plan  # noqa: E402
+from xla_explorer.compiler.codegen import cache_blocking, parallel_plan  # noqa: E402
 from xla_explorer.compiler.codegen.nest import tuning  # noqa: E402
 from xla_explorer.compiler.codegen.nest.policies import prefetches  # noqa: E402
 from xla_explorer.hlo.evaluator import flatten_value  # noqa: E402
@@ -43,8 +43,8 @@ _LIBC.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 
 # Thresholds of large arrays, with values that small arrays exceed.
 LIMITS: list[tuple[Any, str, float]] = [
-    (prefetches, "TILE_BYTES", 256), (tuning, "STREAMED_BYTES", 0), (tuning, "STREAMED_TRANSPOSE_BYTES", 0), (host_program, "LEAST_BYTES", 0), (cache_blocking, "LEAST_BYTES", 0),
-    (cache_blocking, "BLOCK_BYTES", 2048),
+    (prefetches, "TILE", 1 / 128), (tuning, "STREAMED", 0), (tuning, "STREAMED_TRANSPOSE", 0), (cache_blocking, "LEAST", 0),
+    (cache_blocking, "BLOCK", 1 / 512),
 ]  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import xla_explorer as xe
 from tests.backends.cpu.guard_pages import as_if_large, body
 from xla_explorer.compiler.codegen.cache_blocking import BlockedKernel, ChainAccess, count_blocks
 from xla_explorer.compiler.codegen.dispatch import kernel_writing
+from xla_explorer.compiler.target import HOST_LIKE
 from xla_explorer.foundation.reason import refuse
 
 REDUCERS = """HloModule chain
@@ -134,11 +135,11 @@ def test_the_number_of_blocks_divides_all_outermost_loops() -> None:
         ChainAccess((2, 0, 8 << 20), True, True),
     ]
     loops = [BlockedKernel(1000, True, (True,)), BlockedKernel(1000, False, (True,))]
-    parts = count_blocks(loops, accesses)
+    parts = count_blocks(loops, accesses, HOST_LIKE)
     assert parts >= 64 and 1000 % parts == 0
     assert all(kernel.can_be_blocked(parts) for kernel in loops)
-    assert count_blocks([loops[0], BlockedKernel(997, False, (True,))], accesses) == 0
-    assert count_blocks(loops[:1], accesses) == 0
+    assert count_blocks([loops[0], BlockedKernel(997, False, (True,))], accesses, HOST_LIKE) == 0
+    assert count_blocks(loops[:1], accesses, HOST_LIKE) == 0
 
 
 @pytest.mark.parametrize("in_nests", [True, False])

@@ -57,8 +57,8 @@ READ_AGAIN = (
 
 @pytest.fixture
 def everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tuning, "STREAMED_BYTES", 0)
-    monkeypatch.setattr(tuning, "STREAMED_TRANSPOSE_BYTES", 0)
+    monkeypatch.setattr(tuning, "STREAMED", 0)
+    monkeypatch.setattr(tuning, "STREAMED_TRANSPOSE", 0)
 
 
 def inputs_of(session: xe.Session) -> list[np.ndarray]:

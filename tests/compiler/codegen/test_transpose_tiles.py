@@ -83,7 +83,7 @@ def test_an_operand_that_begins_anywhere_in_a_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if large:
-        monkeypatch.setattr(tuning, "STREAMED_TRANSPOSE_BYTES", 0)
+        monkeypatch.setattr(tuning, "STREAMED_TRANSPOSE", 0)
     session = xe.compile(program(shape, order, t), backend="cpu", threads=threads, cache=False)
     count, width = int(np.prod(shape)), np.dtype(TYPES[t]).itemsize
     memory = np.arange(count + 32).astype(TYPES[t])

@@ -19,6 +19,7 @@ from xla_explorer.compiler.codegen.kernels.work_partition import INNERMOST_GRAIN
 from xla_explorer.compiler.codegen.nest.ir import For, LoopNest, Reduce, SelectRegion
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.policies.base import accesses, chain_of, collapses
+from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import ZERO, Axis, IndexExpression
 from xla_explorer.hlo.instruction import HloInstruction
@@ -26,8 +27,8 @@ from xla_explorer.hlo.instruction import HloInstruction
 _BLOCKED_OPCODES = frozenset(
     {"parameter", "constant", "broadcast", "iota", "reduce", "tuple"}
 )  # besides elementwise operations
-BLOCK_BYTES = 256 << 10  # of all arrays together: a part of an ordinary L2 cache
-LEAST_BYTES = 1 << 20  # less stays in the cache without blocks
+BLOCK = 0.25  # of L2, for a block of all arrays together
+LEAST = 1.0  # of L2: fewer bytes stay in the cache without blocks
 MOST_BLOCKS = 4096
 BufferBytes = tuple[int, int, int]  # slot of the argument table, offset, bytes
 
@@ -132,20 +133,25 @@ def touched_again(accesses: Iterable[BufferBytes]) -> int:
     return sum(memory[2] for memory, times in Counter(accesses).items() if times > 1)
 
 
-def count_blocks(kernels: Sequence[BlockedKernel], accesses: Sequence[ChainAccess]) -> int:
+def pays(accesses: Iterable[BufferBytes], target: Target) -> bool:
+    """Return True if the memory that is accessed again leaves the cache without blocks."""
+    return touched_again(accesses) >= LEAST * target.second_cache.bytes
+
+
+def count_blocks(
+    kernels: Sequence[BlockedKernel], accesses: Sequence[ChainAccess], target: Target
+) -> int:
     """Return the number of blocks of a chain, or 0 if blocking does not pay or divide evenly.
 
-    A block of all arrays together has about `BLOCK_BYTES`.
+    A block of all arrays together takes about `BLOCK` of L2.
     """
     touched = {access.memory for access in accesses if access.follows}
     size = sum(memory[2] for memory in touched)
-    if (
-        len(kernels) < 2
-        or touched_again([a.memory for a in accesses if a.memory in touched]) < LEAST_BYTES
-    ):
+    again = [a.memory for a in accesses if a.memory in touched]
+    if len(kernels) < 2 or not pays(again, target):
         return 0
     common = math.gcd(*[kernel.extent for kernel in kernels])
-    wanted = -(-size // BLOCK_BYTES)
+    wanted = math.ceil(size / (BLOCK * target.second_cache.bytes))
     for blocks in range(max(wanted, 2), min(8 * wanted, MOST_BLOCKS, common) + 1):
         if common % blocks == 0 and all(kernel.can_be_blocked(blocks) for kernel in kernels):
             return blocks

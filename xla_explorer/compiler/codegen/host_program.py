@@ -13,13 +13,12 @@ from collections.abc import Sequence
 
 from xla_explorer.compiler.buffers import renames_memory
 from xla_explorer.compiler.codegen.cache_blocking import (
-    LEAST_BYTES,
     BlockedKernel,
     ChainAccess,
     blocked_kernel,
     count_blocks,
     may_be_blocked,
-    touched_again,
+    pays,
 )
 from xla_explorer.compiler.codegen.dispatch import LoweringKind, write_kernel
 from xla_explorer.compiler.codegen.foreign_calls import foreign_call_function
@@ -103,7 +102,7 @@ class HostProgramWriter:
                     for i in beside
                     for place in (*self.operations.operands(i), *self.operations.leaves(i))
                 ]
-                found.update(beside if touched_again(touched) >= LEAST_BYTES else ())
+                found.update(beside if pays(touched, self.kernels.target) else ())
         return found
 
     def _may_be_blocked(self, i: HloInstruction) -> bool:
@@ -125,7 +124,7 @@ class HostProgramWriter:
     ) -> None:
         """Emit a chain of kernels block by block if that pays, else kernel by kernel."""
         members = [i for i, _ in chain]
-        tasks = count_blocks([rows for _, rows in chain], accesses)
+        tasks = count_blocks([rows for _, rows in chain], accesses, self.kernels.target)
         prepared = (
             [self.operations.prepared(i, "kernel", write_kernel, tasks) for i in members]
             if tasks

@@ -251,7 +251,7 @@ class ProgramKernels:
         Equal: the same operations on arrays of the same shapes, with the same aliasing.
         """
         if any(
-            leaf.is_array and leaf.byte_size >= tuning.STREAMED_TRANSPOSE_BYTES
+            leaf.is_array and leaf.byte_size >= tuning.streamed_transpose_bytes(self.target)
             for _, leaf in i.shape.leaves()
         ):
             return write(

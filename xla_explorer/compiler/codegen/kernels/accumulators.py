@@ -17,8 +17,6 @@ from xla_explorer.compiler.codegen.llvm_types import (
 from xla_explorer.compiler.codegen.lowering.elements import element_of, parts_of
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
-ROW_TILE = 1024  # accumulators that stay in L1
-
 
 class Elements:
     """Elements of one type in private memory of the kernel.

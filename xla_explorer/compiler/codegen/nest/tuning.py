@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from xla_explorer.compiler.target import HOST_LIKE, Cache, Target
 from xla_explorer.hlo.instruction import HloInstruction
 
-STREAMED_BYTES = 32 << 20  # more than a core's part of the last-level cache
-STREAMED_TRANSPOSE_BYTES = 4 << 20
+# As multiples of the last cache, of which a core has a part; measured with 16 MiB.
+STREAMED, STREAMED_TRANSPOSE = 2.0, 0.25
 NEVER = 1 << 62  # more bytes than an array has
 
 
@@ -79,8 +79,10 @@ class Tuning:
     cheap_statements: int = 12
     interleave_functions: int = 1
     most_statements: int = 600
-    streamed_bytes: int = field(default_factory=lambda: STREAMED_BYTES)
-    streamed_transpose_bytes: int = field(default_factory=lambda: STREAMED_TRANSPOSE_BYTES)
+    streamed_bytes: int = field(default_factory=lambda: streamed_bytes(HOST_LIKE))
+    streamed_transpose_bytes: int = field(
+        default_factory=lambda: streamed_transpose_bytes(HOST_LIKE)
+    )
     registers: int = 32
     caches: tuple[Cache, ...] = HOST_LIKE.caches
     fused: bool = True
@@ -100,6 +102,31 @@ class Tuning:
     least_steps: int = 8
     short: int = 8
 
+    @property
+    def first_cache(self) -> Cache:
+        """The cache nearest to a core (L1)."""
+        return self.caches[0]
+
+    @property
+    def second_cache(self) -> Cache:
+        """The next cache (L2), or the only one."""
+        return self.caches[min(1, len(self.caches) - 1)]
+
+    @property
+    def last_cache(self) -> Cache:
+        """The cache before the main memory."""
+        return self.caches[-1]
+
+
+def streamed_bytes(target: Target) -> int:
+    """Return the least bytes of a result that non-temporal stores may write."""
+    return int(STREAMED * target.last_cache.bytes)
+
+
+def streamed_transpose_bytes(target: Target) -> int:
+    """Return the same for a transposed result."""
+    return int(STREAMED_TRANSPOSE * target.last_cache.bytes)
+
 
 DEFAULT_TUNING = Tuning()
 GPU_TUNING = Tuning(register_bytes=16, combines_pairs=True)
@@ -117,6 +144,8 @@ def tuning_of(target: Target, i: HloInstruction | None = None) -> Tuning:
         registers=vector.registers,
         caches=target.caches,
         fused=vector.fma,
+        streamed_bytes=streamed_bytes(target),
+        streamed_transpose_bytes=streamed_transpose_bytes(target),
     )
     if i is not None and target.abilities.streams and leaves_the_program(i):
         return tuning

@@ -32,7 +32,7 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 SHORT_ROW = 4  # minimum of vectors in a row that is transformed alone
-CACHE_BYTES_OF_COLUMNS = 4 << 20
+COLUMNS = 0.25  # of the last cache, for the buffers of interleaved columns
 LEAST_VECTOR = 128  # bits: LLVM scalarises vectors that a target does not have
 Index = Word
 
@@ -150,7 +150,8 @@ class _FftWriter:
     def _lanes(self, length: int, t: Type, columns: bool) -> int:
         """Return the number of interleaved lines."""
         lanes, bytes_ = self._vector_lanes(t), t.bits // 8
-        in_cache = 4 * lanes * buffer_elements(length) * bytes_ <= CACHE_BYTES_OF_COLUMNS
+        held = COLUMNS * self.context.target.last_cache.bytes
+        in_cache = 4 * lanes * buffer_elements(length) * bytes_ <= held
         return lanes if (in_cache if columns else length < SHORT_ROW * lanes) else 1
 
     def _vector_lanes(self, t: Type) -> int:

@@ -44,7 +44,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import S32, U32, PrimitiveType
 
 FEWEST = 4  # minimum of rows, columns and contracted elements for which packing pays
-LARGEST_COPY = 16 << 20  # bytes of scratch memory for the right operand
+LARGEST_COPY = 1.0  # of the last cache, for the scratch memory of the right operand
 COPIED_BYTES = 64  # of a row of the left operand at a time
 LEFT_PADDING = 16  # elements between packed rows, against cache-set conflicts in L1
 # Multiply-adds of an innermost loop that LLVM may unroll. More only costs compile time.
@@ -124,7 +124,7 @@ def plan_integer_gemm(
     )
     plan = IntegerGemmPlan(sizes, left, right, found, factors[0], tile, right.column != 1)
     copied = -(-columns // tile.columns) * plan.panel * 4
-    if copied > LARGEST_COPY:
+    if copied > LARGEST_COPY * target.last_cache.bytes:
         return refuse(
             "dot-too-large",
             f"%{dot.name} would need {copied >> 20} MiB for a copy of its right operand",

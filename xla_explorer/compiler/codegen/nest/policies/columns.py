@@ -32,7 +32,7 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, RuntimeValue
 
 REGISTERS = 16  # of columns with accumulators in registers
-TILE = 1024  # columns whose accumulators stay in L1
+TILE = 1 / 32  # columns for a byte of L1, where their accumulators stay
 GRAIN = 16  # tiles are multiples of this number of columns, if possible
 ROWS = 4  # added to the accumulators per pass ...
 ROWS_OF_FEW = (
@@ -130,13 +130,15 @@ def _chunk(s: Reduce) -> int:
 
 
 def columns(
-    column: AxisHandle, tasks: int = 1, most: int = TILE, rows: int = ROWS
+    column: AxisHandle, tasks: int = 1, most: int | None = None, rows: int = ROWS
 ) -> Reason | None:
     """Schedule the columns along an axis, or return a refusal.
 
-    tasks: number of tasks for the tiles. most: columns of a tile. rows: number of rows per pass.
+    tasks: number of tasks for the tiles. most: columns of a tile, None for a part of L1. rows:
+    number of rows per pass.
     """
     plan, loop = column.plan, column.loop
+    most = most or int(TILE * plan.tuning.first_cache.bytes)
     reductions = [s for s in loop.body if isinstance(s, Reduce)]
     lanes, extent = lanes_of_body(loop.body, plan.tuning), loop.axis.extent
     simple = (

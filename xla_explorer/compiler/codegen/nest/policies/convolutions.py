@@ -38,7 +38,7 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import ZERO, Axis, IndexExpression, Remainder
 from xla_explorer.hlo.analysis.window_phases import MOST_PHASES
 
-MOST_COPIED = 4 << 20  # bytes of an image with its padding, or of weights
+COPIED = 0.25  # of the last cache, for an image with its padding, or for weights
 LEAST_REGISTER = (
     16  # bytes; copies and few features use no wider registers, which slow down the code around
 )
@@ -153,7 +153,7 @@ def convolution_of(nest: LoopNest, tuning: Tuning) -> Convolution | Reason:
         transposed,
     )
     elements = _copied_elements(c)
-    if elements * read.element.bytes > MOST_COPIED:
+    if elements * read.element.bytes > COPIED * tuning.last_cache.bytes:
         return no(f"needs a copy of {elements} elements, which does not fit the cache")
     if (
         prod([count for name, count in _remainders(nest) if name in {a.name for a in axes}])

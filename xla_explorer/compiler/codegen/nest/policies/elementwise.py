@@ -58,7 +58,7 @@ TINY = 16  # iterations of a kernel ...
 TINY_CODE = 32  # ... with this maximum of statements after unrolling
 FEW = 3  # strided elements: a register of two and a scalar are more code than a loop
 LEAST_STEPS = 128  # iterations of all loops around interleaved code: each unrolled instance is code
-LONG_COPY = 2 << 20  # bytes, more than L2
+LONG_COPY = 2  # as a multiple of L2
 LEAST_OVERLAPPED = 64  # minimum ratio of elements to repeated elements for an overlapping tail
 
 
@@ -134,7 +134,7 @@ def _is_long_copy(plan: Plan, chain: list[For]) -> bool:
     ):
         return False
     size = axis.extent * body[0].element.bytes
-    return LONG_COPY <= size < plan.tuning.streamed_bytes and all(
+    return LONG_COPY * plan.tuning.second_cache.bytes <= size < plan.tuning.streamed_bytes and all(
         x.coefficient(axis) == 1 for _, x in accesses(plan.nest, body)
     )
 

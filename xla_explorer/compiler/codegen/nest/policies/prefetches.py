@@ -16,7 +16,7 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
 )
 from xla_explorer.hlo.analysis.indexing import RuntimeValue
 
-TILE_BYTES = 2048  # of the widest result: the tile and its operands stay in L1
+TILE = 1 / 16  # of L1, for the widest result: the tile and its operands stay there
 MOST_ARRAYS = 2  # read along a large result; more do not gain from tiles
 MOST_COMPUTED = 8  # operations an element; more hide the memory latency
 MOST_LINES, FEWEST_LINES = 16, 2  # of a row
@@ -44,7 +44,7 @@ def prefetched_tile(plan: Plan, loop: For) -> PrefetchTile | None:
         t.is_complex or t.bits not in (32, 64) for t in types
     ):
         return None
-    elements = TILE_BYTES // max([t.bytes for t in types])
+    elements = int(TILE * plan.tuning.first_cache.bytes) // max([t.bytes for t in types])
     statements = statements_of(loop.body)
     found = [s for s, _ in accesses(plan.nest, loop.body) if s.place]
     along = (

@@ -51,7 +51,7 @@ from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import Axis
 
 SWEPT_ROWS = 8  # rows per pass of a matrix with a vector on its left ...
-SWEPT_COLUMN_BYTES = 16 << 10  # ... of this size, whose accumulators stay in L1
+SWEPT_COLUMNS = 0.5  # ... of this part of L1, for their accumulators
 ROWS_OF_MATRIX = 8  # interleaved rows
 
 
@@ -72,7 +72,8 @@ def product_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule |
     ):
         column = plan.axis(p.column)
         alone = plan.nest.body[-1] is column.loop
-        reason = columns(column, tasks if alone else 1, SWEPT_COLUMN_BYTES // p.bytes, SWEPT_ROWS)
+        most = int(SWEPT_COLUMNS * tuning.first_cache.bytes) // p.bytes
+        reason = columns(column, tasks if alone else 1, most, SWEPT_ROWS)
         if reason is not None:
             return reason
     elif contiguous or _may_be_transposed(plan, p):

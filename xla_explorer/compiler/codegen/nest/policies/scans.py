@@ -34,7 +34,9 @@ from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import Axis
 
 IN_REGISTERS = 16  # registers of columns with running values in registers
-TILE = 4096  # columns with running values in memory: rows are read in long pieces
+TILE = (
+    1 / 8
+)  # columns for a byte of L1, with running values in memory: rows are read in long pieces
 LEAST_ROW = 32  # minimum elements of a row with a vectorised scan
 LEAST_SCAN_CHUNK = 1024  # minimum elements of a chunk
 
@@ -101,7 +103,8 @@ def _columns(loops: list[AxisHandle], lanes: int, tasks: int) -> None:
             around.reorder(column)
         vectors(column, lanes, 1)
     elif extent > lanes * IN_REGISTERS or (tasks > 1 and not outer):
-        in_tiles(column, 1 if outer else tasks, TILE, lambda tile: _in_memory(tile, lanes))
+        most = int(TILE * column.plan.tuning.first_cache.bytes)
+        in_tiles(column, 1 if outer else tasks, most, lambda tile: _in_memory(tile, lanes))
     else:
         width = min(lanes, 1 << (extent.bit_length() - 1))
         if extent % width and not tail_may_overlap(column):
