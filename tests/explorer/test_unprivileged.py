@@ -105,4 +105,6 @@ def test_the_main_jobs_need_no_rights_and_write_where_they_are_told() -> None:
             check=False,
         )
         assert done.returncode == 0 and done.stdout.strip() == "done", done.stderr[-3000:]
-        assert "Warning" not in done.stderr, done.stderr[-3000:]
+        # Children of a user who cannot read this Python do not start, which is said once.
+        expected = "" if readable else "LlvmInThisProcessWarning"
+        assert done.stderr.replace(expected, "").count("Warning") == 0, done.stderr[-3000:]

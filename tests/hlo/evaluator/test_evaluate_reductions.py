@@ -13,10 +13,12 @@ from tests.hlo.evaluator.evaluator_programs import (
     shape,
     tuple_of,
 )
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.attributes import Window, WindowDimension
 from xla_explorer.hlo.attributes.codecs import CODECS
 from xla_explorer.hlo.evaluator import evaluate
 from xla_explorer.hlo.text import parse_hlo
+from xla_explorer.hlo.verifier import verify
 
 F = np.float32
 NAN = np.nan
@@ -546,6 +548,27 @@ def _ragged_expected(lhs: np.ndarray, rhs: np.ndarray, sizes: np.ndarray) -> np.
             out[b, start : start + size] = lhs[b, start : start + size] @ rhs[g, b]
             start += size
     return out
+
+
+@pytest.mark.parametrize(
+    ("ragged", "lhs", "rhs", "groups", "what"),
+    [
+        ("1", "f32[4,6]", "f32[2,6,3]", "0", "a ragged contracting dimension takes no group"),
+        ("0", "f32[4,6]", "f32[6,3]", "", "a ragged free dimension takes exactly one group"),
+    ],
+)
+def test_group_dimensions_that_the_ragged_dimension_does_not_take_are_refused(
+    ragged: str, lhs: str, rhs: str, groups: str, what: str
+) -> None:
+    contracted = 1 if rhs.count(",") == 2 else 0
+    text = f"""ENTRY e {{
+  x = {lhs} parameter(0)
+  y = {rhs} parameter(1)
+  g = s32[2] parameter(2)
+  ROOT r = ragged-dot(x, y, g), lhs_contracting_dims={{1}}, rhs_contracting_dims={{{contracted}}}, lhs_ragged_dims={{{ragged}}}, rhs_group_dims={{{groups}}}
+}}"""
+    with pytest.raises(XlaExplorerError, match=what):
+        verify(parse_hlo(text))
 
 
 def test_ragged_dot_with_group_sizes_of_each_batch() -> None:

@@ -66,7 +66,8 @@ def dot(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Sha
 def ragged_dot(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
     """Return the dot's shape without the right group dimension.
 
-    With a ragged contracting dimension, the groups become the leading dimension.
+    A ragged free dimension takes one group dimension of the right side. A ragged batch or
+    contracting dimension takes none; by a contracting one, the groups become the leading dimension.
     """
     lhs, rhs, groups = operands
     batch, left, right = _dot_dimensions(lhs, rhs, attributes)
@@ -91,12 +92,16 @@ def ragged_dot(operands: tuple[Shape, ...], attributes: Attributes, called: Any)
     sizes = [lhs.dimensions[d] for d in (*batch, *left)] + [
         rhs.dimensions[d] for d in right if d not in group_dimensions
     ]
-    if ragged[0] in attributes.value("lhs_contracting_dims"):
-        sizes = [count, *sizes]
-    elif ragged[0] not in batch and len(group_dimensions) != 1:
+    contracting = ragged[0] in attributes.value("lhs_contracting_dims")
+    of = "contracting" if contracting else "batch" if ragged[0] in batch else "free"
+    wanted = 1 if of == "free" else 0
+    if len(group_dimensions) != wanted:
         raise ShapeError(
-            "a ragged free dimension needs exactly one group dimension of the right side"
+            f"a ragged {of} dimension takes {('no', 'exactly one')[wanted]} group dimension of the "
+            f"right side, got {list(group_dimensions)}"
         )
+    if contracting:
+        sizes = [count, *sizes]
     return array_shape(wider_type(lhs.element_type, rhs.element_type), sizes)
 
 
