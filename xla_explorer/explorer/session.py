@@ -27,6 +27,7 @@ from xla_explorer.explorer.questions.answer import Answer
 from xla_explorer.explorer.questions.bisection import BisectionResult, bisect
 from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.decisions import decisions_frame
+from xla_explorer.explorer.questions.device_runs import DeviceRuns
 from xla_explorer.explorer.questions.overrides import Overrides, overrides_of
 from xla_explorer.explorer.questions.shardings import Devices
 from xla_explorer.explorer.questions.why_not import why_not
@@ -79,6 +80,7 @@ class Session(SessionCode):
     """
 
     passes: Passes
+    _device_runs: DeviceRuns | None = None
     _brief_once = False  # set by a magic that has shown parts: the next display is one line
 
     def _passes_of(self, record: PassTrace) -> Passes:
@@ -117,8 +119,10 @@ class Session(SessionCode):
 
     @property
     def devices(self) -> Devices:
-        """The program on several devices: its shardings and their origins."""
-        return Devices(self.source)
+        """The program on several devices: its shardings, their origins, and its runs."""
+        if self._device_runs is None:
+            self._device_runs = DeviceRuns(self)
+        return Devices(self.source, self._device_runs)
 
     @question()
     def why_not(self, kind: str, *subjects: str | int | HloInstruction) -> Answer:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.explorer.sessions.arguments import Result
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.keywords import explains_methods
 from xla_explorer.foundation.suggestions import nearest
@@ -13,13 +15,16 @@ if TYPE_CHECKING:
     import pandas
 
     from xla_explorer.compiler.spmd.propagation.report import ShardingReport
+    from xla_explorer.explorer.questions.device_runs import DeviceRuns
 
 
 @explains_methods
 class Devices:
-    """A program on several devices: how its values are sharded, and why.
+    """A program on several devices: how its values are sharded, why, and its runs.
 
-    The shardings are propagated from the annotations of the program as given, Shardy's way.
+    The shardings are propagated from the annotations of the program as given, Shardy's way. A call
+    takes whole arrays, runs the partitioned program on a thread a device, and returns whole
+    results.
 
     Examples
     --------
@@ -31,10 +36,81 @@ class Devices:
     ... }''')
     >>> list(session.devices.shardings["tiles"])
     ['{devices=[2]<=[2]}', '{devices=[2]<=[2]}']
+    >>> import numpy as np
+    >>> session.devices(np.arange(8, dtype=np.float32)).tolist()
+    [-0.0, -1.0, -2.0, -3.0, -4.0, -5.0, -6.0, -7.0]
     """
 
-    def __init__(self, module: HloModule) -> None:
+    def __init__(self, module: HloModule, runs: DeviceRuns) -> None:
         self._module = module
+        self._runs = runs
+
+    def __call__(self, *arrays: Any) -> Result:
+        """Shard whole arrays, run the partitioned program, and return the whole result.
+
+        Each device is a thread with its own memory; collectives are done in shared memory. The
+        result has the same bits in every run.
+
+        Parameters
+        ----------
+        *arrays
+            The arguments of the program, as a call of the session takes them.
+
+        Raises
+        ------
+        ShardingError
+            A sharding does not fit its value or the number of devices; nothing is run.
+        DeadlockError
+            The devices would wait forever in a collective; nothing is run.
+        RendezvousError
+            Devices are missing from a collective; the message names them.
+        """
+        return self._runs.run_whole(arrays)
+
+    def run(self, per_device: Sequence[Sequence[Any]], *, timeout: float = 3600.0) -> list[Result]:
+        """Run the program of one device on every device; return the result of each.
+
+        Parameters
+        ----------
+        per_device : sequence
+            The arguments of each device, its shards; device number = replica * partitions +
+            partition.
+        timeout : float
+            Seconds that a device waits for others in a collective.
+
+        Raises
+        ------
+        DeadlockError, RendezvousError
+            As for a call.
+        """
+        return self._runs.run(per_device, timeout)
+
+    def timings(self, *arrays: Any) -> pandas.DataFrame:
+        """Run once; return a row for each kernel and collective on each device.
+
+        Columns: device, step, opcode, runs_on, calls, total_us and waited_us. A collective waits
+        until the last member of its group arrives; the wait is part of its total.
+
+        Parameters
+        ----------
+        *arrays
+            Whole arrays, as for a call. For a program with replicas, or without shardings: a list
+            of arguments for each device.
+        """
+        return self._runs.timings(arrays)
+
+    @property
+    def deadlocks(self) -> pandas.DataFrame:
+        """One row per collective in which devices would wait forever, with the devices missing.
+
+        `certain` is False if the deadlock depends on values that are unknown before a run.
+        """
+        return self._runs.deadlocks()
+
+    @property
+    def partitioned(self) -> HloModule:
+        """The program of one device, before its optimisation."""
+        return self._runs.module
 
     @property
     def shardings(self) -> pandas.DataFrame:

@@ -8,33 +8,24 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from xla_explorer.backends.cpu.activation import Activation
-from xla_explorer.backends.cpu.cpu_executable import CpuExecutable
 from xla_explorer.backends.cpu.cycle_counter import cycle_counter
 from xla_explorer.backends.cpu.devices.exchanges import Exchanges, Meeting
-from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.backends.interfaces.abilities import DeviceStepTiming
 from xla_explorer.hlo.evaluator import EvaluationError, Evaluator, Host
-from xla_explorer.hlo.evaluator.devices.world import DEFAULT_TIMEOUT, Device, World
+from xla_explorer.hlo.evaluator.devices.world import Device, World
+
+if TYPE_CHECKING:
+    from xla_explorer.backends.cpu.cpu_executable import CpuExecutable
 
 Array = np.ndarray[Any, Any]
-
-
-class DeviceStepTiming(NamedTuple):
-    """The time of one step on one device in one run.
-
-    step: number in `executable.steps`. total_us: of all calls. waited_us: of a collective, until
-    the last member arrived; 0 for other steps.
-    """
-
-    device: int
-    step: int
-    calls: int
-    total_us: float
-    waited_us: float
+# Seconds in a collective. A device that can never go on is found at once; a device that computes
+# may take long.
+TIMEOUT: Final = 3600.0
 
 
 class DeviceProgram:
@@ -58,7 +49,7 @@ class DeviceProgram:
         self,
         per_device: Sequence[Sequence[Array]],
         *,
-        timeout: float = DEFAULT_TIMEOUT,
+        timeout: float = TIMEOUT,
         hosts: Sequence[Host] | None = None,
     ) -> list[list[Array]]:
         """Run on the parameter leaves of each device; return the result leaves of each device.
@@ -76,7 +67,7 @@ class DeviceProgram:
             steps = max(len(self.executable.steps), 1)
             counters = [np.zeros((steps, 2), np.int64) for _ in range(self.count)]
             meetings: list[list[Meeting]] = [[] for _ in range(self.count)]
-            self._run(per_device, DEFAULT_TIMEOUT, None, counters, meetings)
+            self._run(per_device, TIMEOUT, None, counters, meetings)
         rows = []
         exchange_rows = self._rows_of_exchanges()
         per_us = cycle_counter().per_microsecond
@@ -145,13 +136,3 @@ class DeviceProgram:
             for own in activations:
                 own.detach()
         return results
-
-
-def why_not_on_devices(executable: object) -> XlaExplorerError | None:
-    """Return an error unless an executable runs on several devices of this CPU."""
-    if isinstance(executable, CpuExecutable):
-        return None
-    return XlaExplorerError(
-        f"{type(executable).__name__} has no native code for several devices of this CPU",
-        "xe.compile(module, backend='cpu')",
-    )

@@ -1,0 +1,173 @@
+"""Runs of a session's program on several virtual devices of this CPU, a thread a device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.backends.interfaces.abilities import DeviceProgram, RunsOnDevices
+from xla_explorer.backends.registry import platform
+from xla_explorer.compiler.pipeline.partitioned_program import (
+    PartitionedProgram,
+    is_whole_program,
+    partitioned_program,
+)
+from xla_explorer.explorer.sessions.arguments import Result, Signature
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.analysis.manual_regions import device_count
+from xla_explorer.hlo.evaluator.devices.deadlocks import check_deadlocks, deadlocks
+from xla_explorer.hlo.module import HloModule
+
+if TYPE_CHECKING:
+    import pandas
+
+    from xla_explorer.explorer.sessions.compilation import Compilation
+
+
+class DeviceRuns:
+    """The program of one device of a session, compiled once, on first use.
+
+    A module with shardings is partitioned by them; another one is a device's program already.
+    """
+
+    def __init__(self, session: Compilation) -> None:
+        self._session = session
+        module = session.source
+        self.replicas = int(module.attributes.get("replica_count") or 1)
+        stated = int(module.attributes.get("num_partitions") or 1)
+        self.partitions = max(stated, device_count(module))
+        self.count = self.replicas * self.partitions
+
+    @cached_property
+    def partitioned(self) -> PartitionedProgram | None:
+        """The partitioned program; None if the module is the program of one device."""
+        module = self._session.source
+        if self.partitions < 2 or not is_whole_program(module):
+            return None
+        return partitioned_program(module, self.partitions)
+
+    @property
+    def module(self) -> HloModule:
+        """The program of one device, before its optimisation."""
+        return self._session.source if self.partitioned is None else self.partitioned.module
+
+    @cached_property
+    def program(self) -> DeviceProgram:
+        """The compiled program.
+
+        DeadlockError for a program whose devices would wait forever; nothing is run.
+        """
+        session = self._session
+        if self.count < 2:
+            raise XlaExplorerError(
+                f"{session.source.name} runs on one device",
+                "write num_partitions=2 or replica_count=2 in the header of the module",
+            )
+        if session.backend != "cpu" or session.isolation is not None:
+            where = "in a child process" if session.backend == "cpu" else f"on {session.backend}"
+            raise XlaExplorerError(
+                f"a session that runs {where} has no threads for several devices",
+                "xe.compile(module, backend='cpu', isolate=False)",
+            )
+        check_deadlocks(self.module, self.replicas, self.partitions, self._classes())
+        kept = {k: v for k, v in session.options.backend_options.items() if k != "donate"}
+        # The devices are the threads.
+        options = replace(session.options, threads=1, backend_options=kept, control=None)
+        compiler = platform("cpu").compiler()
+        result = compiler.run_backend(compiler.run_hlo_passes(self.module, options), options)
+        if not isinstance(result.executable, RunsOnDevices):
+            raise XlaExplorerError(
+                f"native code must exist for {session.source.name}, got dynamic dimensions",
+                "xe.hlo.evaluate_replicated runs it on several devices",
+            )
+        return result.executable.on_devices(self.replicas, self.partitions)
+
+    def _classes(self) -> list[tuple[int, ...]] | None:
+        """Return, for each parameter leaf, classes of devices with the same shard."""
+        if self.partitioned is None:
+            return None
+        found = []
+        for shape, sharding in self.partitioned.parameters:
+            parts = [
+                (
+                    *[(s.start, s.stop) for s in sharding.part(shape.dimensions, d)],
+                    sharding.of_subgroup("unreduced", d),
+                )
+                for d in range(self.count)
+            ]
+            numbers = {part: number for number, part in enumerate(dict.fromkeys(parts))}
+            found.append(tuple([numbers[part] for part in parts]))
+        return found
+
+    @cached_property
+    def _signature(self) -> Signature:
+        return Signature(self.module)
+
+    def run(self, per_device: Sequence[Sequence[Any]], timeout: float) -> list[Result]:
+        """Return the result of each device, from the arguments of each device."""
+        program = self.program
+        if len(per_device) != self.count:
+            raise XlaExplorerError(
+                f"{self._session.source.name} runs on {self.count} devices, got arguments for "
+                f"{len(per_device)}",
+                "give one list of arguments for each device: replica * partitions + partition",
+            )
+        leaves = [self._signature.leaves(arguments) for arguments in per_device]
+        return [self._signature.pack(own) for own in program.run(leaves, timeout=timeout)]
+
+    def run_whole(self, arrays: Sequence[Any]) -> Result:
+        """Return the whole result, from whole arguments."""
+        partitioned = self._sharded()
+        program, signature = self.program, self._session.signature
+        shards = partitioned.shards(signature.leaves(arrays))
+        return signature.pack(partitioned.whole(program.run(shards)))
+
+    def _sharded(self) -> PartitionedProgram:
+        partitioned = self.partitioned
+        if partitioned is None or self.replicas > 1:
+            why = "has replicas" if self.replicas > 1 else "is the program of one device"
+            raise XlaExplorerError(
+                f"{self._session.source.name} {why}, so that whole arrays have no shards",
+                "session.devices.run([[arguments of device 0], ...]) takes those of each device",
+            )
+        return partitioned
+
+    def timings(self, arrays: Sequence[Any]) -> pandas.DataFrame:
+        """Run once with counters; return a row for each step on each device."""
+        import pandas
+
+        program = self.program
+        if self.partitioned is not None and self.replicas == 1:
+            given = self.partitioned.shards(self._session.signature.leaves(arrays))
+        else:
+            given = [self._signature.leaves(own) for own in arrays]
+        program.run(given)  # the first run allocates memory
+        steps = program.executable.steps
+        rows = [
+            {
+                "device": row.device,
+                "step": steps[row.step].name,
+                "opcode": steps[row.step].opcode,
+                "runs_on": steps[row.step].runs_on,
+                "calls": row.calls,
+                "total_us": row.total_us,
+                "waited_us": row.waited_us,
+            }
+            for row in program.timed(given)
+        ]
+        columns = ["device", "step", "opcode", "runs_on", "calls", "total_us", "waited_us"]
+        return pandas.DataFrame(rows, columns=columns)
+
+    def deadlocks(self) -> pandas.DataFrame:
+        """Return a row for each deadlock of the program that its text shows."""
+        import pandas
+
+        found = deadlocks(self.module, self.replicas, self.partitions, self._classes())
+        columns = ["instruction", "certain", "missing", "message", "hint"]
+        rows = [(f.instruction, f.is_certain, f.missing, f.message, f.hint) for f in found]
+        frame = pandas.DataFrame(rows, columns=columns)
+        if not rows:
+            frame.attrs["note"] = "every group of devices meets in every collective"
+        return frame
