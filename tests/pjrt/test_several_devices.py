@@ -238,3 +238,15 @@ def test_each_device_holds_its_term_of_an_unreduced_result() -> None:
     script = str(Path(__file__).with_name("unreduced.py"))
     cases = output(script, XLA_EXPLORER_PJRT_DEVICES="4", JAX_NUM_CPU_DEVICES="4").split()
     assert {"sums_over_a_dimension", "products", "sums_of_segments"} <= set(cases)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("how", "count"), [("partitioned", 1), ("joined", 0)])
+def test_training_steps_over_eight_devices_have_the_values_of_jax(how: str, count: int) -> None:
+    if tuple(map(int, version("jax").split(".")[:2])) < (0, 8):
+        pytest.skip("jax.shard_map is newer")
+    script = str(Path(__file__).with_name("partitioned_steps.py"))
+    settings = {"XLA_EXPLORER_PJRT_DEVICES": "8", "XLA_EXPLORER_PJRT_DEVICE_RUNS": how}
+    lines = output(script, JAX_NUM_CPU_DEVICES="8", **settings).splitlines()
+    names = ["data parallel", "fsdp", "megatron", "two axes", "ring"]
+    assert lines == [f"{name} {count}" for name in names]

@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import threading
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from xla_explorer.backends.cpu.activation import Activation, NativeCalls
-from xla_explorer.explorer.session import Session
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.floating_point import default_floating_point
 from xla_explorer.frontends.protobuf.writing import bytes_field, number_field, numbers_field
-from xla_explorer.hlo.analysis.cost import Cost, module_cost
 from xla_explorer.hlo.evaluator import TOKEN_VALUE, evaluate_replicated, flatten_value
 from xla_explorer.hlo.shape import Shape
 from xla_explorer.pjrt.buffers import array_at, c_list, elements, new_buffer, record_of
 from xla_explorer.pjrt.compile_options import read_compile_options
-from xla_explorer.pjrt.devices import KINDS, Client, Device
+from xla_explorer.pjrt.compiled_program import CompiledProgram
+from xla_explorer.pjrt.devices import Client, Device
 from xla_explorer.pjrt.element_types import CODES, TOKEN
 from xla_explorer.pjrt.errors import PjrtError
 from xla_explorer.pjrt.layouts import ExecuteOptions, NamedValue, Program, struct_size
 from xla_explorer.pjrt.native import execute as modes
-from xla_explorer.pjrt.plugin_options import DISPATCHES, options
+from xla_explorer.pjrt.plugin_options import options
 from xla_explorer.pjrt.profiling import trace
-from xla_explorer.pjrt.program import Compiled, compile_program, donated_parameters, hlo_with_config
+from xla_explorer.pjrt.program import compile_program
 from xla_explorer.pjrt.records import (
     LIST_LENGTH,
     OURSELVES,
@@ -40,83 +37,7 @@ from xla_explorer.pjrt.records import (
     forget,
     owner_of,
 )
-from xla_explorer.pjrt.sharded.devices_layout import Layout
 from xla_explorer.pjrt.state import forget_garbage, implements, native
-
-
-class CompiledProgram:
-    """A compiled program, shared by several executables.
-
-    jaxlib requests a loaded and an unloaded executable, and destroys both.
-    """
-
-    def __init__(
-        self,
-        code: bytes,
-        compiled: Compiled,
-        partitions: int = 1,
-        dispatch: str = "adaptive",
-        replicas: int = 1,
-    ) -> None:
-        session = compiled.session
-        self.code, self.name, self.patience = code, session.source.name, DISPATCHES[dispatch]
-        self.replicas = replicas
-        self.replicated = (
-            session.source if replicas > 1 else None
-        )  # each replica has arguments of its own
-        self.layout = (
-            Layout(session.source, partitions, compiled.terms, compiled.entry.shardings)
-            if partitions > 1
-            else None
-        )
-        self.fingerprint = hashlib.sha256(code).hexdigest()
-        self.executable = session.executable
-        self.results = [leaf for _, leaf in session.source.result_shape().leaves()]
-        self.parameters = [
-            leaf for p in session.source.entry.parameters() for _, leaf in p.shape.leaves()
-        ]
-        self.donated = donated_parameters(session.source)
-        native_code = getattr(session.executable, "compiled", None)
-        self.code_size = sum(map(len, native_code.objects)) if native_code is not None else 0
-        self.temporary = int(
-            getattr(getattr(session.executable, "assignment", None), "arena_size", 0)
-        )
-        self._module = session.module
-        self._session: Session | None = session
-        self._optimized: Text | None = None
-        calls = getattr(session.executable, "native_calls", None)
-        self.orders, self._entry = compiled.entry.layouts, compiled.entry
-        in_python = self.layout is not None or self.replicated is not None or bool(self.orders)
-        self.calls: NativeCalls | None = calls() if calls is not None and not in_python else None
-
-    @cached_property
-    def cost(self) -> Cost:
-        """Of the optimised module."""
-        return module_cost(self._module)
-
-    def device_bytes(self) -> tuple[list[int], list[int]]:
-        """Return the bytes that one device has of each parameter and of each result."""
-        if self.layout is not None:
-            return self.layout.device_bytes()
-        given, made = [
-            [s.byte_size if s.is_array else 0 for s in shapes]
-            for shapes in (self.parameters, self.results)
-        ]
-        return given, made
-
-    def kind(self, k: int) -> str:
-        """Return the memory kind of result k."""
-        return self._entry.memories[k] if k < len(self._entry.memories) else KINDS[0]
-
-    def optimized(self) -> Text:
-        """Return the HloModuleProtoWithConfig; the first call makes it and releases the session."""
-        if self._optimized is None:
-            assert self._session is not None
-            self._optimized = Text(
-                hlo_with_config(self._session, self.code, self._entry, self.layout, self.replicas)
-            )
-            self._session = None
-        return self._optimized
 
 
 def _code_of(shape: Shape) -> int:
@@ -426,7 +347,17 @@ def _run(a: Any, executable: Executable) -> None:
             "pass different arrays",
         )
     shapes = program.parameters
-    if layout is None:
+    of_devices = program.of_devices()
+    is_joined = layout is not None and of_devices is None
+    if layout is not None and not is_joined:
+        per_device = [
+            [
+                elements(handle) if s.is_array else None
+                for handle, s in zip(row, shapes, strict=True)
+            ]
+            for row in rows
+        ]
+    elif layout is None:
         per_device = [
             [_argument(handle, shape) for handle, shape in zip(row, shapes, strict=True)]
             for row in rows
@@ -438,14 +369,19 @@ def _run(a: Any, executable: Executable) -> None:
                 for k, s in enumerate(shapes)
             ]
         ]
-    wholes = [_with_tokens(executable, results) for results in _results(program, per_device)]
+    found = (
+        of_devices.run([[x for x in row if x is not None] for row in per_device])
+        if of_devices is not None
+        else _results(program, per_device)
+    )
+    wholes = [_with_tokens(executable, results) for results in found]
     outputs = c_list(a.outputs, ctypes.c_size_t, a.num_devices)
     for number, (device, place) in enumerate(zip(executable.devices, outputs, strict=True)):
-        made, whole = [], wholes[number if layout is None else 0]
+        made, whole = [], wholes[0 if is_joined else number]
         for k, (code, dims) in enumerate(zip(executable.codes, executable.dims, strict=True)):
-            part = (
-                whole[k] if layout is None or code == TOKEN else layout.shard(k, whole[k], number)
-            )
+            part = whole[k]
+            if is_joined and layout is not None and code != TOKEN:
+                part = layout.shard(k, part, number)
             memory = device.memories[executable.kinds[k]].handle
             made.append(
                 new_buffer(

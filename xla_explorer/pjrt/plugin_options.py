@@ -20,6 +20,9 @@ DISPATCHES = {"adaptive": 500_000, "asynchronous": 0, "synchronous": -1}
 """A program whose last run took more nanoseconds runs asynchronously; -1: none does."""
 
 
+DEVICE_RUNS = ("partitioned", "joined")
+
+
 class PluginOptionError(XlaExplorerError, ValueError):
     """An unknown option of a compile, or an invalid value of one."""
 
@@ -52,6 +55,9 @@ class PluginOptions:
         A folder that gets the module of each compile before and after the passes, as text and proto
         with XLA's file names;
         "" for none.
+    device_runs : str
+        Of programs for several devices. partitioned: each device is a thread that runs its
+        partition or replica. joined: one program computes the values of all partitions.
     """
 
     backend: str = "cpu"
@@ -63,13 +69,14 @@ class PluginOptions:
     platform: str = PLATFORMS[0]
     dispatch: str = "adaptive"
     xla_dump_to: str = ""
+    device_runs: str = DEVICE_RUNS[0]
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> PluginOptions:
         """Return the options of the environment variables.
 
         They are XLA_EXPLORER_PJRT_BACKEND, _THREADS, _JOURNAL, _DUMP, _KEEP, _DEVICES, _PLATFORM,
-        _DISPATCH and _XLA_DUMP_TO.
+        _DISPATCH, _XLA_DUMP_TO and _DEVICE_RUNS.
         """
         given = {
             f.name: environment[PREFIX + f.name.upper()]
@@ -105,6 +112,10 @@ class PluginOptions:
         if values.get("dispatch", self.dispatch) not in DISPATCHES:
             raise PluginOptionError(
                 f"dispatch must be one of {', '.join(DISPATCHES)}, got {values['dispatch']!r}"
+            )
+        if values.get("device_runs", self.device_runs) not in DEVICE_RUNS:
+            raise PluginOptionError(
+                f"device_runs must be one of {', '.join(DEVICE_RUNS)}, got {values['device_runs']!r}"
             )
         if values.get("platform", self.platform) not in PLATFORMS:
             raise PluginOptionError(

@@ -60,12 +60,14 @@ class Entry(NamedTuple):
 class Compiled(NamedTuple):
     """A compiled program.
 
-    terms: the parameters and results that are terms of unreduced values.
+    terms: the parameters and results that are terms of unreduced values. device_runs: of the
+    plugin's options.
     """
 
     session: Session
     terms: Terms = NO_TERMS
     entry: Entry = Entry()
+    device_runs: str = "partitioned"
 
 
 def stablehlo_text(code: bytes, partitions: int = 1) -> tuple[str, Entry]:
@@ -123,7 +125,7 @@ def compile_program(code: bytes, options: PluginOptions, partitions: int = 1) ->
         _dump(session, Path(options.dump), number)
     if options.xla_dump_to:
         _dump_as_xla(session, Path(options.xla_dump_to), number)
-    return Compiled(session, terms, entry)
+    return Compiled(session, terms, entry, options.device_runs)
 
 
 def _transformed(module: HloModule) -> HloModule:
