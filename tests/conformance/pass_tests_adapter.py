@@ -89,6 +89,7 @@ CONSTRUCTOR_PARAMETERS: dict[str, tuple[str, ...]] = {
     "cse": ("is_layout_sensitive", "only_fusion_computations"),
     "reduction-splitter": ("ignore_small_reduce_dims",),
     "reorder-convert-reduce-add": ("enable_reduce_scatter",),
+    "while-loop-all-reduce-code-motion": ("enable_reduce_scatter", "run_setup_passes"),
     "while-loop-constant-sinking": ("sink_broadcast_of_constants", "sink_only_scalar_constants"),
     "while-loop-invariant-code-motion": ("hoist_constants", "hoist_reshapes"),
     "while_loop_unroller": ("unroll_factor",),

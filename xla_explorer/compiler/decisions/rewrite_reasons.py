@@ -468,6 +468,16 @@ COLLECTIVES = table(
             "the devices of a group do not take the parts in their order",
             _DEVICES,
         ),
+        "not-linear": (
+            "an operation between the sum and the accumulator is not linear",
+            "%exp (exponential) is not linear in a sum",
+            "apply it after the loop",
+        ),
+        "sum-read-in-loop": (
+            "the body needs the sum over devices in each iteration",
+            "the body reads the sum over devices elsewhere, too",
+            "read it after the loop only",
+        ),
         "parts-left": (
             "the parts do not cover the whole",
             "3 parts of 4 leave more than a remainder of 16",

@@ -35,6 +35,9 @@ _DECLARED: Final = {
     ),
     "transforms.collectives.reduce_scatter_creator": ("reduce-scatter-creator",),
     "transforms.collectives.reorder_convert_reduce_add": ("reorder-convert-reduce-add",),
+    "transforms.collectives.while_loop_all_reduce_code_motion": (
+        "while-loop-all-reduce-code-motion",
+    ),
     "transforms.contractions.batch_dot_simplification": ("batch-dot-simplification",),
     "transforms.contractions.convert_operand_folding": ("convert_operand_folding",),
     "transforms.contractions.convolution_4d_expander": ("convolution_4d_expander",),
