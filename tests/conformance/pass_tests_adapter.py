@@ -84,6 +84,7 @@ CONSTRUCTOR_PARAMETERS: dict[str, tuple[str, ...]] = {
         ],
         ("replica_count", "num_partitions"),
     ),
+    "all-gather-optimizer": ("_replica_count", "_num_partitions"),  # the module's own here
     "batchnorm_expander": ("rewrite_training_op", "rewrite_inference_op", "rewrite_grad_op"),
     "call-inliner": ("single_call_site", "update_domain"),
     "cse": ("is_layout_sensitive", "only_fusion_computations"),
@@ -130,6 +131,7 @@ def run_pass(names: list[str], text: str, options: dict[str, Any]) -> tuple[bool
     given = {
         name: _WORDS[a] if a in _WORDS else int(a)
         for name, a in zip(known, arguments, strict=False)
+        if not name.startswith("_")
     }
     named = {k: v for k, v in options.items() if k not in IGNORED_OPTIONS | {"flags", "arguments"}}
     kept = {**UNIT_TEST_OPTIONS.get(names[0], {}), **given, **named}

@@ -10,6 +10,13 @@ _ROOM: Final = "xla_explorer.compiler"
 # The names that each module declares, by its place under `compiler`.
 _DECLARED: Final = {
     "spmd.partitioning.spmd_partitioning": ("spmd-partitioning",),
+    "transforms.collectives.all_gather_cse": ("all-gather-cse",),
+    "transforms.collectives.all_gather_optimizer": ("all-gather-optimizer",),
+    "transforms.collectives.all_gather_remove_degenerate_dims": (
+        "all-gather-remove-degenerate-dims",
+    ),
+    "transforms.collectives.canon_all_gather_for_cse": ("canon-all-gather-for-cse",),
+    "transforms.collectives.collective_permute_cse": ("collective-permute-cse",),
     "transforms.collectives.all_gather_dynamic_slice_simplifier": (
         "all-gather-dynamic-slice-simplifier",
     ),
