@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.ir.index_arithmetic import Condition, Word
-from xla_explorer.compiler.codegen.ir.types import I32, I64
+from xla_explorer.compiler.codegen.ir.types import I64
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.thread_number import launch_number
@@ -44,14 +43,6 @@ class Block(BlockOfThreads):
     def shuffle_xor(self, word: Value[Integer], distance: int) -> Value[Integer]:
         """Return the i32 of the lane whose index differs in the bits of `distance`."""
         return self._shuffle(word, "bfly", distance, WARP - 1)
-
-    def from_lane_below(self, values: list[Scalar], distance: int) -> list[Scalar]:
-        """Return values of the lane `distance` below; the lowest lanes get their own."""
-        return self._each_moved(values, "up", distance, 0)
-
-    def from_lane(self, values: list[Scalar], lane: Word) -> list[Scalar]:
-        """Return values of a lane."""
-        return self._each_moved(values, "idx", self.w.index_as(lane, I32), WARP - 1)
 
 
 def both(w: FunctionWriter, a: Condition, b: Condition) -> Condition:

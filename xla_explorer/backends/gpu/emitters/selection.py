@@ -25,10 +25,10 @@ from xla_explorer.backends.gpu.emitters.nests.dispatch import (
     write_nest,
     write_plain_nest,
     write_reducing_nest,
+    write_scan_nest,
     write_transposing_nest,
 )
 from xla_explorer.backends.gpu.emitters.operations.registry import write_operation
-from xla_explorer.backends.gpu.emitters.operations.scan import write_scan
 from xla_explorer.backends.gpu.emitters.products import ProductPlans
 from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted, opaque_kernel
 from xla_explorer.compiler.codegen.kernels.kernel import argument_slots
@@ -47,7 +47,7 @@ _WRITERS: tuple[
     tuple[str, Writer], ...
 ] = (  # opcodes with kernels of their own; then any fusion, by its shape
     ("operation", write_operation),
-    ("scan", write_scan),
+    ("scan", write_scan_nest),
     ("reduction", write_reducing_nest),
     ("transpose", write_transposing_nest),
     ("loop-nest", write_nest),

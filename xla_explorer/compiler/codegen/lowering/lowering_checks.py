@@ -75,8 +75,9 @@ def why_not_lowered(nest: LoopNest, launched: bool = False) -> Reason | None:
                     opcode=s.opcode.name,
                 )
             continue
-        if isinstance(s, Reduce) and s.each and launched:
-            return refuse("not-lowered", f"%{s.ids[0]}: loop nests have no code for scans on a GPU")
+        if isinstance(s, Reduce) and s.each and launched and isinstance(s.combiner, Combination):
+            what = "scans by several operations on a GPU"
+            return refuse("not-lowered", f"%{s.ids[0]}: loop nests have no code for {what}")
         if isinstance(s, Reduce) and (reason := _combiner_is_not_written(s)) is not None:
             return reason
     return None

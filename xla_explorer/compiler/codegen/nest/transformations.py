@@ -72,15 +72,19 @@ def split(nest: LoopNest, name: str, factor: int) -> LoopNest:
 
 
 def pad(nest: LoopNest, name: str, extent: int) -> LoopNest:
-    """Return the nest with more steps of a loop, which a guard skips."""
+    """Return the nest with more steps of a loop or reduction, which a guard skips."""
     axis = nest.axes()[name].axis
     longer = Axis(name, extent)
     values: Substitution = {axis: index(longer)}
 
     def change(s: Loop) -> Loop:
-        assert isinstance(s, For)
-        guards = (*guards_replaced(s.guards, values), Guard(index(longer), axis.extent))
-        return replace(s, axis=longer, body=with_axes_replaced(s.body, values), guards=guards)
+        (changed,) = with_axes_replaced((s,), values)
+        assert isinstance(changed, For | Reduce)
+        guards = (*changed.guards, Guard(index(longer), axis.extent))
+        if isinstance(changed, For):
+            return replace(changed, axis=longer, guards=guards)
+        axes = [b._replace(axis=longer) if b.axis == axis else b for b in changed.axes]
+        return replace(changed, axes=tuple(axes), guards=guards)
 
     return with_loop_replaced(nest, name, change)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -18,6 +19,7 @@ from xla_explorer.compiler.codegen.nest.policies.launched.elementwise import (
     elementwise_schedule,
 )
 from xla_explorer.compiler.codegen.nest.policies.launched.reductions import reducing_schedule
+from xla_explorer.compiler.codegen.nest.policies.launched.scans import scan_schedule
 from xla_explorer.compiler.codegen.nest.policies.launched.transposes import transpose_schedule
 from xla_explorer.compiler.codegen.nest.schedule import (
     Schedule,
@@ -27,6 +29,8 @@ from xla_explorer.compiler.codegen.nest.schedule_text import ScheduleError
 from xla_explorer.compiler.codegen.nest.tuning import GPU_TUNING, Tuning
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.running_windows import scan_dimension
+from xla_explorer.hlo.identity_element import simple_combiner
 from xla_explorer.hlo.instruction import HloInstruction
 
 Policy = Callable[[LoopNest, GpuArchitecture, Tuning], Schedule | Reason]
@@ -41,6 +45,38 @@ def write_reducing_nest(
     if (reason := _why_of_another_family(i)) is not None:
         return reason
     return _written(i, architecture, slots, reducing_schedule)
+
+
+def write_scan_nest(
+    i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
+) -> OperationDescriptor | Reason:
+    """Return the kernels of running reductions as loop nests, or a refusal.
+
+    HLO writes them as a reduce-window of everything up to each element.
+    """
+    root = i.called[0].root if i.opcode.name == "fusion" else i
+    if root.opcode.name != "reduce-window" or not root.shape.is_array:
+        return refuse("no-scan", f"%{root.name} is not a scan")
+    dimensions = root.shape.dimensions
+    found = scan_dimension(root.attribute("window").dimensions, root.operands[0].shape.dimensions)
+    if found is None or 0 in dimensions:
+        return refuse("no-scan", f"%{root.name} is not a scan")
+    combiner = simple_combiner(root.to_apply)
+    if combiner is None or (root.shape.element_type.is_complex and combiner != "add"):
+        return refuse(
+            "reducer-not-known-associative",
+            f"%{root.name}: %{root.to_apply.name} is not known to be associative and commutative, so each window is reduced on its own",
+            reducer=root.to_apply.name,
+        )
+    columns = math.prod(dimensions[found[0] + 1 :])
+    nest = nest_of(i, scans=True)
+    if isinstance(nest, Reason):
+        return nest
+    try:
+        schedule = scan_schedule(nest, architecture, GPU_TUNING, columns)
+    except DirectiveRefusedError as refused:
+        return refused.reason
+    return schedule if isinstance(schedule, Reason) else nest_kernels(i, schedule, slots)
 
 
 def write_transposing_nest(

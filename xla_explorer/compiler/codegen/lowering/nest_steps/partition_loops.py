@@ -74,7 +74,9 @@ def _partitioned(s: Statement, numbers: Iterator[int], written_out: set[str]) ->
         return None
     inside = [x for x, _ in walk((s,))]
     guards = [g for x in inside if isinstance(x, For | Reduce) for g in x.guards]
-    if any(isinstance(x, Allocate) for x in inside) or not _last_needs_guards(axis, guards):
+    if any(
+        isinstance(x, Allocate) or (isinstance(x, Reduce) and x.each) for x in inside
+    ) or not _last_needs_guards(axis, guards):
         return None
     shorter = Axis(axis.name, axis.extent - 1)
     others = {b.axis: _last_of(b.axis) for x in inside for b in axes_of(x) if b.axis != axis}

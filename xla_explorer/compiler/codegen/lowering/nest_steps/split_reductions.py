@@ -37,7 +37,7 @@ def with_private_reductions(nest: LoopNest) -> LoopNest:
 
 
 def _split(s: Statement, numbers: Iterator[int]) -> Statement | None:
-    if not isinstance(s, Reduce) or not crosses_threads(s):
+    if not isinstance(s, Reduce) or s.each or not crosses_threads(s):
         return None
     own = tuple([b for b in s.axes if not b.kind.is_launched])
     if not own and not s.guards:

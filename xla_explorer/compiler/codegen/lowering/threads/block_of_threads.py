@@ -129,6 +129,14 @@ class BlockOfThreads:
         self.w.declare(name, I32, I32, I32, I32, I32)
         return self.w.emit_here("call", I32, tuple(arguments), f"i32 @{name}")
 
+    def from_lane_below(self, values: list[Scalar], distance: int) -> list[Scalar]:
+        """Return values of the lane `distance` below; the lowest lanes get their own."""
+        return self._each_moved(values, "up", distance, 0)
+
+    def from_lane(self, values: list[Scalar], lane: Word) -> list[Scalar]:
+        """Return values of a lane."""
+        return self._each_moved(values, "idx", self.w.index_as(lane, I32), WARP - 1)
+
     def combine_lanes(self, values: list[Scalar], lanes: int, combine: Combine) -> list[Scalar]:
         """Reduce over groups of `lanes` adjacent lanes by a fixed tree, for each lane.
 

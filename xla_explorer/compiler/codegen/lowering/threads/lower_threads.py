@@ -6,6 +6,7 @@ from xla_explorer.compiler.codegen.lowering.pipeline import record_statements
 from xla_explorer.compiler.codegen.lowering.threads.crossing_reductions import CrossingReduction
 from xla_explorer.compiler.codegen.lowering.threads.thread_loops import ThreadLoops
 from xla_explorer.compiler.codegen.lowering.threads.thread_reductions import ThreadReduction
+from xla_explorer.compiler.codegen.lowering.threads.thread_scans import ThreadScan
 from xla_explorer.compiler.codegen.nest.ir import Reduce
 from xla_explorer.compiler.codegen.nest.launch import crosses_threads
 
@@ -20,5 +21,9 @@ class ThreadLowering(ThreadLoops):
 
     def reduce(self, s: Reduce) -> None:
         """Write a reduction, and add its results to the values."""
-        write = CrossingReduction if crosses_threads(s) else ThreadReduction
+        write: type[ThreadScan | CrossingReduction | ThreadReduction] = ThreadReduction
+        if s.each:
+            write = ThreadScan
+        elif crosses_threads(s):
+            write = CrossingReduction
         self.values.update(write(self, s).write())

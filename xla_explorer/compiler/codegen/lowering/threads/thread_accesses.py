@@ -125,7 +125,9 @@ class ThreadAccesses(ThreadIndices):
                         at, beyond = self.offset_of(s, part[0])
                 else:
                     holds = self.loaded(concerned, part[0])
+                    self.width = len(part)
                     at, beyond = (0, 0) if holds is False else self.offset_of(s, part[0])
+                    self.width = 1
                 values = constant(self.b, 0, s.element)
                 if isinstance(holds, Value):
                     at, beyond = self.where(holds, self.b.add(at, beyond), 0), 0

@@ -48,6 +48,8 @@ class ThreadIndices(StatementWriter):
         The index of each axis around that is a loop or launched, and of the launch itself.
     entered : list of Guard
         The conditions of the branches around.
+    width : int
+        The elements that the access moves whose index is written.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class ThreadIndices(StatementWriter):
         super().__init__(nest, b, memory)
         self.block, self.launch = block, launch_of(nest)
         self.entered: list[Guard] = []
+        self.width = 1
         block_axis, thread_axis = nest.launch
         self.numbers: dict[Axis, Word] = {block_axis: block.number, thread_axis: block.thread}
         self._padded = block.threads > self.launch.threads
@@ -159,11 +162,20 @@ class ThreadIndices(StatementWriter):
                 # negative.
                 other = x - e * times
                 first = e.constant and other.bounds[0] >= 0
-                inside = self.where(holds, self._whole(e, point), 0 if first else g.bound - 1)
+                inside = (
+                    self.where(holds, self._whole(e, point), 0)
+                    if first
+                    else self.at_most(self._whole(e, point), self._last(g.bound, times))
+                )
                 rest = self._whole(other, point)
                 self.guards = outer
                 return self.b.add(self.b.mul(inside, times), rest)
         return self.b.add(self.varying(x, point), x.constant)
+
+    def _last(self, bound: int, times: int) -> int:
+        """Return the last step below a bound whose access is aligned. times: elements a step."""
+        apart = self.width // math.gcd(self.width, times)
+        return (bound - 1) // apart * apart
 
     def _times(self, x: IndexExpression, e: IndexExpression) -> int:
         """Return the multiple of an expression that another one contains."""
@@ -234,6 +246,11 @@ class ThreadIndices(StatementWriter):
             ):
                 number = self.where(holds, number, 0)
         return number
+
+    def at_most(self, number: Word, most: int) -> Value[Integer]:
+        """Return the smaller of two numbers."""
+        words = self.b.named(number, I64), self.b.index(most)
+        return self.b.intrinsic("llvm.umin.i64", I64, *words)
 
     def where(self, holds: Value[Integer], number: Word, otherwise: int) -> Word:
         """Select a number by a condition."""

@@ -19,7 +19,7 @@ class Pad(Directive):
     """
 
     name: ClassVar[str] = "pad"
-    check_names = ("axis_exists", "axis_is_serial", "is_a_loop", "extent_grows")
+    check_names = ("axis_exists", "axis_is_serial", "extent_grows")
     axis: str
     extent: int
 

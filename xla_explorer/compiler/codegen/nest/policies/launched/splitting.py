@@ -160,7 +160,7 @@ def cut_reductions(
         combining.append(
             replace(s, axes=(BoundAxis(again),), body=(load,), values=(load.id,), guards=())
         )
-    partial = _with_body(
+    partial = with_body(
         nest, loops, (For(part, tuple(first)),) if not parts_outside else tuple(first)
     )
     if parts_outside:
@@ -179,12 +179,12 @@ def cut_reductions(
     )  # by the sweep itself
     partial = without_unused(replace(partial, arrays=(*inputs, *stored, *arrays)))
     combined = replace(
-        _with_body(nest, loops, (*combining, *second)), arrays=(*inputs, *results, *read)
+        with_body(nest, loops, (*combining, *second)), arrays=(*inputs, *results, *read)
     )
     return Halves(partial, without_unused(combined), tuple(arrays))
 
 
-def _with_body(nest: LoopNest, loops: Sequence[For], body: Body) -> LoopNest:
+def with_body(nest: LoopNest, loops: Sequence[For], body: Body) -> LoopNest:
     """Return the nest with another body inside of some loops."""
     if not loops:
         return replace(nest, body=body)
