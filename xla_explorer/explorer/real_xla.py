@@ -48,6 +48,7 @@ from xla_explorer.explorer.xla import (
     replay_fusion,
 )
 from xla_explorer.explorer.xla.compile_time import WhySlowToCompile, why_slow_to_compile
+from xla_explorer.explorer.xla.differences import CauseOfDifference, cause_of_difference
 from xla_explorer.explorer.xla.first_nan import FirstNan, first_nan
 from xla_explorer.explorer.xla.flag_sweeps import given, sweep_flags, time
 from xla_explorer.explorer.xla.flipped import Flipped, XlaDifference, differences
@@ -68,9 +69,9 @@ from xla_explorer.frontends.jax_program.stages import is_stage, jaxs_stage
 from xla_explorer.hlo.module import HloModule
 
 __all__ = [
-    "FirstNan", "Flipped", "ProfileError", "Replay", "ReplayRow", "ReplayedFusion", "WhatIf",
+    "CauseOfDifference", "FirstNan", "Flipped", "ProfileError", "Replay", "ReplayRow", "ReplayedFusion", "WhatIf",
     "WhyMemory", "WhyRecompiled", "WhySlow", "WhySlowToCompile", "XlaDifference", "XlaOverrides", "XlaProfile",
-    "XlaSearch", "compare", "first_nan", "overrides", "profile", "read_profile", "replay",
+    "XlaSearch", "cause_of_difference", "compare", "first_nan", "overrides", "profile", "read_profile", "replay",
     "replay_fusion", "search", "sweep_flags", "time", "why_memory", "why_recompiled",
     "why_slow", "why_slow_to_compile",
 ]  # fmt: skip
