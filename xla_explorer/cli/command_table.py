@@ -13,6 +13,7 @@ from xla_explorer.cli.command_parts import (
     positive,
     seed,
 )
+from xla_explorer.cli.xla_commands import XLA_COMMANDS
 
 COMMANDS = (
     command(
@@ -480,6 +481,7 @@ COMMANDS = (
         ),
         argument("--json", action="store_true", help="print as JSON"),
     ),
+    *XLA_COMMANDS,
     command(
         "doctor",
         "what this machine can do, and what adds the rest",

@@ -28,6 +28,7 @@ from xla_explorer.cli.output import on_terminal, print_frame, print_json, print_
 from xla_explorer.cli.same_command import same as same
 from xla_explorer.cli.terminal import print_exactly, say
 from xla_explorer.cli.tour import tour as run_tour
+from xla_explorer.cli.versions_command import versions as versions
 from xla_explorer.course import grade as grade_notebook
 from xla_explorer.explorer.aot import aot as compile_ahead
 from xla_explorer.explorer.code.loop_nests import all_loops

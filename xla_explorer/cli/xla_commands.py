@@ -1,0 +1,57 @@
+"""The commands about other compilers: versions of XLA, and plugins of PJRT."""
+
+from __future__ import annotations
+
+from xla_explorer.cli.command_parts import argument, command, positive
+
+XLA_COMMANDS = (
+    command(
+        "versions",
+        "one script under several versions of jax: times, memory, decisions; exit code 1 when worse",
+        argument("script", help="a Python file that uses jax; it stays as it is"),
+        argument(
+            "--jaxlib",
+            nargs="+",
+            required=True,
+            metavar="VERSION",
+            help="versions (0.10.2, 0.11), installed by pip once, or folders of environments",
+        ),
+        argument(
+            "--flags",
+            action="append",
+            default=[],
+            metavar="FLAGS",
+            help="the last version with these flags of XLA too: --flags=--xla_x=1; may be repeated",
+        ),
+        argument(
+            "--bisect",
+            action="store_true",
+            help="run the first and the last, then only those that lead to the first that is worse",
+        ),
+        argument(
+            "--slower",
+            type=float,
+            default=1.1,
+            metavar="RATIO",
+            help="from this ratio of times on a version is worse (default: %(default)s)",
+        ),
+        argument(
+            "--repeats",
+            type=positive,
+            default=20,
+            metavar="N",
+            help="timed runs of the main program (default: %(default)s)",
+        ),
+        argument(
+            "--script-args", default="", metavar="TEXT", help="arguments of the script, one text"
+        ),
+        argument(
+            "--seconds",
+            type=float,
+            default=600.0,
+            help="limit of one run of the script (default: %(default)s)",
+        ),
+        argument("-o", "--output", default=None, metavar="PAGE.html", help="write a page"),
+        argument("--json", action="store_true", help="print as JSON"),
+    ),
+)
