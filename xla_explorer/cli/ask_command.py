@@ -1,6 +1,6 @@
 """`xla-explorer ask`: compile a program and print the answer to one question about it.
 
-Questions are declared in `explorer/asking`; a new question needs no change here.
+A question is a method with the decorator `question`; a new one needs no change here.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The trace of a pipeline run: one `PassStep` for each pass that ran, with snapshots around it.
 
-`PassPipeline.run` fills the trace. Pages and tables read it; `to_frame` has the columns of users.
+`run_pipeline` fills the trace. Pages and tables read it; `to_frame` has the columns of users.
 """
 
 from __future__ import annotations

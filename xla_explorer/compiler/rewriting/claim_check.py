@@ -2,8 +2,8 @@
 
 The rule's example is retyped to every element type. Each variant that the rule rewrites is
 evaluated before and after, and compared by the rule's own claim. An elementwise example takes the
-size of all combinations of values. In other examples every value of a type of at most 8 bits moves
-through every place of the arguments, and the sizes of the shapes vary.
+size of all combinations of values. In other examples the sizes of the shapes vary. Each value of a
+type of at most 8 bits is tried at each position of the arguments.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The values of an element type on which a claim is checked: all of a small type, else the edges.
 
-Edges of a float type: zeros of both signs, subnormal numbers, infinities, NaN, the ends of the
-range, powers of two with their neighbours, and ties of the rounding to narrower types. Edges of an
+Edges of a float type: zeros of both signs, subnormal numbers, infinities, NaN and the ends of the
+range. Powers of two with their neighbours, and ties of the rounding to narrower types, are edges
+too. Edges of an
 integer type: the ends, small numbers, powers of two and their neighbours.
 """
 

@@ -1,4 +1,4 @@
-"""What-ifs of a view: compiles with overrides, compared in rows with units, and measurements."""
+"""Compile with overrides for a view, compare the results in rows with units, and measure them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Recomputation of cheap values in another sharding, instead of a reshard.
 
-A mask made of broadcasts and comparisons is computed again where its elements are needed, if the
-operands can be brought there for fewer bytes than the mask itself.
+An example is a mask made of broadcasts and comparisons. It is computed again on the devices that
+need its elements, if resharding the operands moves fewer bytes than resharding the mask.
 """
 
 from __future__ import annotations

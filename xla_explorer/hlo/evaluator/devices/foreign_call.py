@@ -1,9 +1,9 @@
 """Custom calls with XLA FFI handlers: the record through which compiled code calls them.
 
-A record is an array of 64-bit words that compiled code reads. It has the handlers of the three
-stages that each run calls, the address of the call frame (`XLA_FFI_CallFrame`), a word for the
-error that a handler returns, and the addresses of the frame's buffers. `frontends/foreign_calls`
-makes the records; kernels that call handlers rely on the layout below.
+A record is an array of 64-bit words that compiled code reads. Its first words are the handlers of
+the three stages that each run calls. The next ones are the address of the call frame
+(`XLA_FFI_CallFrame`), the error that a handler returns, and the addresses of the frame's buffers.
+`frontends/foreign_calls` makes the records; kernels that call handlers rely on the layout below.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ one non-contracting dimension; `matrices_of` also checks types and alignment for
 TF32 operands are f32 arrays whose lower mantissa bits are ignored. An f32 element has two units of
 16 bits, and its fragments have the layout of two 16-bit elements. So only the product itself
 differs from that of 16-bit types. At default precision XLA lets cuBLAS use TF32 for f32. The
-kernels here use TF32 only if a dot requests it (`algorithm=dot_tf32_tf32_f32`), so that results on
-the emulator or without libraries have the accuracy of f32.
+kernels here use TF32 only if a dot requests it (`algorithm=dot_tf32_tf32_f32`). So results on the
+emulator or without libraries have the accuracy of f32.
 """
 
 from __future__ import annotations

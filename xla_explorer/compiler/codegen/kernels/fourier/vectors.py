@@ -50,8 +50,8 @@ class TransformStage(NamedTuple):
     """One stage of a transform.
 
     n: length of the remaining transforms. s: number of interleaved transforms, and the size of a
-    block. kind: `one` (a vector lies in one block), `blocks` (a vector spans several blocks) or
-    `narrow` (a block is smaller than a vector and does not divide it).
+    block. kind: `one` if a vector lies in one block, `blocks` if it spans several whole blocks.
+    Otherwise it is `narrow`: a block is smaller than a vector and does not divide it.
     """
 
     n: int

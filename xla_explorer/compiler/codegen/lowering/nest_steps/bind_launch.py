@@ -1,9 +1,9 @@
 """The step `bind-launch`: steps of launched axes become numbers of threads, blocks and tasks.
 
-A block number counts the steps of the `block` axes around a statement, a thread number those of the
-`thread` axes and, fastest, of the `warp` axis. A statement that has fewer of these axes around it
-than the launch is executed by all threads. Only one of them stores: the others skip a loop of one
-step whose guards compare the remaining numbers with 0.
+A block number counts the steps of the `block` axes around a statement. A thread number counts those
+of the `thread` axes and, fastest, of the `warp` axis. A statement that has fewer of these axes
+around it than the launch is executed by all threads. Only one of them stores: the others skip a
+loop of one step whose guards compare the remaining numbers with 0.
 
 If threads combine values by shuffles, the last warp of a block is filled with threads that repeat
 the work of others and store nothing.

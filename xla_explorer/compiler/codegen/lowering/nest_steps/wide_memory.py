@@ -52,7 +52,7 @@ def with_wide_accesses(nest: LoopNest) -> LoopNest:
 
 
 class _Around(NamedTuple):
-    """What is around a statement.
+    """The axes and conditions around a statement.
 
     unrolled: axes of instances, the innermost last. vector: the axis of lanes. apart: axes whose
     instances choose different cases. guarded: guards are conditions of accesses.

@@ -2,8 +2,8 @@
 
 A tile is read along the input's contiguous dimension and written along the result's. An odd pitch
 avoids bank conflicts. Elements of one and two bytes are moved four and two at a time. If there are
-too few threads to saturate the memory bandwidth, the tile size is reduced first, and then the
-number of threads of a tile is increased. A dimension that is too short for tiles is transposed in
+too few threads to saturate the memory bandwidth, tiles become smaller. If this is not enough, each
+tile gets more threads. A dimension that is too short for tiles is transposed in
 the registers of each thread, if the estimate is below that of one element per thread.
 
 Source: xla/backends/gpu/codegen/emitters/transpose.cc (Transpose and PackedTranspose).
