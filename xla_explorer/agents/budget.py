@@ -22,7 +22,7 @@ LEAST_TOKENS: Final = 200
 _NOTICE_TOKENS: Final = 60  # reserved for the last line, which says how much was cut
 _LONGEST_LINE: Final = 600  # characters
 _LONGEST_CELL: Final = 220  # characters
-_PIECES: Final = re.compile(r"[A-Za-z]+|[0-9]+|[^\sA-Za-z0-9]|\n")
+_TOKEN_RUNS: Final = re.compile(r"[A-Za-z]+|[0-9]+|[^\sA-Za-z0-9]|\n")
 
 
 def tokens(text: str) -> int:
@@ -32,7 +32,7 @@ def tokens(text: str) -> int:
     character counts as one token, or two if it is not ASCII.
     """
     count = 0
-    for piece in _PIECES.findall(text):
+    for piece in _TOKEN_RUNS.findall(text):
         if piece[0].isascii() and piece[0].isalpha():
             count += -(-len(piece) // 4)
         elif piece[0].isdigit():

@@ -120,7 +120,7 @@ class ResultStore:
         self.context, self.block, self.product, self.m, self.n = context, block, product, m, n
         self.w, self.output = context.writer, context.outputs[0]
         self.emitter = context.emitter()
-        self._now: Scalar | None = None
+        self._accumulator: Scalar | None = None
         self._sums_only = False
         self.emitter.sources[product.dot] = lambda index: self._product()
         self.batch: list[Word] = []
@@ -129,19 +129,19 @@ class ResultStore:
     def store_sums(self, partial: ArrayInMemory) -> None:
         """Store f32 accumulators to another array, without the epilogue (for split-K).
 
-        The array has one more leading dimension, whose index is the first of `at`.
+        The array has one more leading dimension, whose index is the first of `set_batch`.
         """
         self.output, self._sums_only, self.together = partial, True, self.n
 
-    def at(self, batch: list[Word]) -> None:
+    def set_batch(self, batch: list[Word]) -> None:
         """Set the batch index of the next stores."""
         self.batch = batch
 
     def _product(self) -> Scalar:
-        assert self._now is not None  # set by `finished_at`
-        return self._now
+        assert self._accumulator is not None  # set by `value_to_store_at`
+        return self._accumulator
 
-    def finished(self, value: Scalar, wide: PrimitiveType, row: Word, column: Word) -> Scalar:
+    def value_to_store(self, value: Scalar, wide: PrimitiveType, row: Word, column: Word) -> Scalar:
         """Return the value to store for an accumulator: converted, and with the epilogue.
 
         wide: the accumulator's type. The index must be in bounds, because the epilogue loads its
@@ -149,13 +149,15 @@ class ResultStore:
         """
         if self._sums_only:
             return value
-        return self.finished_at(value, wide, self.index(row, column))
+        return self.value_to_store_at(value, wide, self.index(row, column))
 
-    def finished_at(self, value: Scalar, wide: PrimitiveType, index: tuple[Word, ...]) -> Scalar:
+    def value_to_store_at(
+        self, value: Scalar, wide: PrimitiveType, index: tuple[Word, ...]
+    ) -> Scalar:
         """Return the value to store for an accumulator by its index in the result."""
-        self._now = convert_value(self.w, value, wide, self.product.dot.shape.element_type)
+        self._accumulator = convert_value(self.w, value, wide, self.product.dot.shape.element_type)
         if self.product.root is self.product.dot:
-            return self._now
+            return self._accumulator
         return self.emitter.element(self.product.root, index)
 
     def index(self, row: Word, column: Word) -> tuple[Word, ...]:
@@ -223,7 +225,9 @@ class ResultStore:
         for number, pair in enumerate(pairs):
             column = self._own_column(w.add(first, FRAGMENT_COLUMNS * number))
             at_column, _ = self.inside(1, column, exact)
-            values = [self.finished(pair[j], F32, at_row, w.add(at_column, j)) for j in (0, 1)]
+            values = [
+                self.value_to_store(pair[j], F32, at_row, w.add(at_column, j)) for j in (0, 1)
+            ]
             words.append(self._packed(values))
         for distance in (1, 2):
             words = self._exchange(words, distance)
@@ -292,19 +296,19 @@ class ResultStore:
         w, count = self.w, len(values) if self.together % len(values) == 0 else 1
         for first in range(0, len(values), count):
             at_column, in_columns = self.inside(1, w.add(column, first), exact)
-            finished = [
-                self.finished(values[first + j], wide, at_row, w.add(at_column, j))
+            converted = [
+                self.value_to_store(values[first + j], wide, at_row, w.add(at_column, j))
                 for j in range(count)
             ]
             with self.block.only_if(both(w, in_rows, in_columns)):
                 offset = self._offset(row, w.add(column, first))
                 if count == 1:
-                    self.output.store_linear(w, offset, finished[0])
+                    self.output.store_linear(w, offset, converted[0])
                 else:
                     self.store_vector(
                         [
                             to_memory(w, real(value), self.output.shape.element_type)
-                            for value in finished
+                            for value in converted
                         ],
                         offset,
                     )
@@ -313,5 +317,5 @@ class ResultStore:
         """Store one accumulator, whose row and column must be in bounds."""
         with self.emitter.scope():
             self.output.store_linear(
-                self.w, self._offset(row, column), self.finished(value, wide, row, column)
+                self.w, self._offset(row, column), self.value_to_store(value, wide, row, column)
             )

@@ -90,7 +90,7 @@ class PartialSums(NamedTuple):
         """Direct a block's sums to the result, or to scratch memory with split-K."""
         if self.split_k.slices > 1:
             store.store_sums(self.array(store.context))
-        store.at([split, *batch] if self.split_k.slices > 1 else batch)
+        store.set_batch([split, *batch] if self.split_k.slices > 1 else batch)
 
 
 def product_kernels(
@@ -131,7 +131,7 @@ def _combine_slices(
         value = real(partial.load_linear(w, linear))
         for k in range(1, split_k.slices):
             value = value + real(partial.load_linear(w, w.add(linear, k * total)))
-        result.at(list(index[:-2]))
+        result.set_batch(list(index[:-2]))
         result.element(value, F32, index[-2], index[-1])
     launch = launch._replace(reasoning=f"sums of {split_k.slices} slices: {launch.reasoning}")
     return KernelDescriptor(context, launch, suffix="_combine")

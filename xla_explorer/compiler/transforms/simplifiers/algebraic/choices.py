@@ -71,7 +71,7 @@ def selects_between_ordered_preds(i: HloInstruction) -> bool:
     "ROOT r = pred[4] select(p, x, y)",
     after="x = pred[4] parameter(0)\ny = pred[4] parameter(1)\nROOT r = pred[4] or(x, y)",
 )
-def select_of_ordered_truths(
+def select_of_ordered_preds(
     computation: HloComputation,
     instruction: HloInstruction,
     p: HloInstruction,
@@ -168,7 +168,7 @@ def both_below(instruction: HloInstruction, a: HloInstruction, b: HloInstruction
     + "c = pred[4] compare(x, a), direction=LT\nd = pred[4] compare(b, x), direction=GT\nROOT r = pred[4] and(c, d)",
     after=_N + filled("a", "s32[4]", 10) + "ROOT c = pred[4] compare(x, a), direction=LT",
 )
-def both_below_in_turn(
+def both_below_reversed(
     instruction: HloInstruction, a: HloInstruction, b: HloInstruction, second: HloInstruction
 ) -> HloInstruction:
     """Rewrite x < A and B > x as the stricter of both, for integer constants."""
