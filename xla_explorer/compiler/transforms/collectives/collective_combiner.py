@@ -85,7 +85,9 @@ class CollectiveCombiner:
             first.attributes.with_values(sharding=None),
             called=first.called,
         )
-        context.rewrote(self.name, first, made, (made.id,), {"combined": len(taken)})
+        for i in taken:  # the combined collective has the causes of each
+            created = (made.id,) if i is first else ()
+            context.rewrote(self.name, i, made, created, {"combined": len(taken)})
         for k, i in enumerate(taken):
             substitute(
                 i,
