@@ -110,3 +110,21 @@ def test_a_certain_deadlock_is_an_error_with_its_place() -> None:
     assert "ROOT s = f32[] all-reduce(p)" in caught.value.message
     assert "same order" in caught.value.hint
     check_deadlocks(parse_hlo(branches(ALL, NONE, "q")), 1, 4, None)
+
+
+@pytest.mark.parametrize(
+    ("groups", "problem"),
+    [
+        ("{{0,1}}", "no replica group holds device 2"),
+        ("{{0,1},{2,3},{4,7}}", "names device 7, but there are 6"),
+    ],
+)
+def test_groups_that_do_not_fit_the_devices(groups: str, problem: str) -> None:
+    text = f"HloModule m, num_partitions=6\n{ADD}ENTRY main {{ x = f32[] parameter(0)\n"
+    if "4" in groups:
+        groups = groups.replace("4,7", "4,7,5")
+    module = parse_hlo(text + f"  ROOT r = {reduce('x', 1, groups)} }}")
+    with pytest.raises(DeadlockError, match=problem) as caught:
+        check_deadlocks(module, 1, 6, None)
+    assert "^^^" in caught.value.message
+    assert "replica" in caught.value.hint or "group" in caught.value.hint

@@ -77,22 +77,43 @@ def deadlocks(
     parameters: for each array leaf of the parameters, classes of devices with the same value; by
     default all may differ.
     """
-    if not any(_exchanges(c) for i in module.instructions() for c in _controlled(i)):
-        return []  # all devices run the same sequence
     world = World(replicas, partitions)
+    wrong = _wrong_groups(module, world)
+    if wrong or not any(_exchanges(c) for i in module.instructions() for c in _controlled(i)):
+        return wrong  # else all devices run the same sequence
     count = len(world.devices)
     walk = _Walk(world.devices, [[] for _ in world.devices])
     given = iter(parameters or ())
     arguments: list[Tree] = [_argument(p, given, count) for p in module.entry.parameters()]
-    try:
-        _walk(walk, module.entry, arguments, range(count), record=True)
-    except EvaluationError as problem:
-        return [Finding(module.entry.root.name, problem.message, problem.hint, True)]
+    _walk(walk, module.entry, arguments, range(count), record=True)
     found = list(walk.findings.values())
     if not found:
         stuck = _simulated(walk)
         found = [stuck] if stuck is not None else []
     return sorted(found, key=lambda f: not f.is_certain)
+
+
+def _wrong_groups(module: HloModule, world: World) -> list[Finding]:
+    """Return the collectives whose groups leave a device out, or name one that does not exist."""
+    found = []
+    for i in module.instructions():
+        if not _is_exchange(i) or "source_target_pairs" in i.opcode.attributes:
+            continue
+        try:
+            groups = [group_of(i, device) for device in world.devices]
+        except EvaluationError as problem:
+            hint = "list each device in one group, alone if it exchanges nothing"
+            found.append(Finding(i.name, problem.message, hint, True))
+            continue
+        beyond = sorted({n for g in groups for n in g if n >= len(world.devices)})
+        if beyond:
+            message = (
+                f"%{i.name} ({i.opcode.name}) names device {beyond[0]}, but there are "
+                f"{len(world.devices)} ({world.replicas} replicas x {world.partitions} partitions)"
+            )
+            hint = "change the groups, or replica_count and num_partitions of the module"
+            found.append(Finding(i.name, message, hint, True, tuple(beyond)))
+    return found
 
 
 def check_deadlocks(
