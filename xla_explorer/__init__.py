@@ -103,6 +103,7 @@ _MODULES = {
     "errors": "xla_explorer.errors",
     "hlo": "xla_explorer.hlo",
     "plugin": "xla_explorer.plugin",
+    "sharding": "xla_explorer.explorer.sharding",
     "xla": "xla_explorer.explorer.real_xla",
 }
 
@@ -151,6 +152,7 @@ if TYPE_CHECKING:
     from xla_explorer.compiler.pipeline import register_pass as register_pass
     from xla_explorer.compiler.transforms.simplifiers.checked_rule import rule as rule
     from xla_explorer.explorer import real_xla
+    from xla_explorer.explorer import sharding as sharding
     from xla_explorer.explorer.aot import aot as aot
     from xla_explorer.explorer.catalogue import passes as passes
     from xla_explorer.explorer.comparisons.compare import compare as compare

@@ -158,6 +158,7 @@ ORDER_OF_EXPLORER = [
     "measures",
     "code",
     "comparisons",
+    "devices",
     "sameness",
     "xla",
     "page",

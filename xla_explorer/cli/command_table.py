@@ -13,6 +13,7 @@ from xla_explorer.cli.command_parts import (
     positive,
     seed,
 )
+from xla_explorer.cli.device_commands import SHARD
 from xla_explorer.cli.xla_commands import XLA_COMMANDS
 
 COMMANDS = (
@@ -126,6 +127,7 @@ COMMANDS = (
         ),
         *common(),
     ),
+    SHARD,
     command(
         "compare",
         "one module on several backends, one table",

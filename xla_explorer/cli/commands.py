@@ -26,6 +26,7 @@ from xla_explorer.cli.mcp_command import mcp as mcp
 from xla_explorer.cli.opening import open_folder
 from xla_explorer.cli.output import on_terminal, print_frame, print_json, print_report, print_table
 from xla_explorer.cli.same_command import same as same
+from xla_explorer.cli.shard_command import shard as shard
 from xla_explorer.cli.terminal import print_exactly, say
 from xla_explorer.cli.tour import tour as run_tour
 from xla_explorer.cli.versions_command import versions as versions

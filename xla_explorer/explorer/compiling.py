@@ -8,10 +8,11 @@ from typing import Any, ParamSpec
 
 from xla_explorer.compiler.pipeline import PassControl
 from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
+from xla_explorer.explorer.devices.devices import answers
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.compilation import compile_as
 from xla_explorer.explorer.sessions.isolation import Isolation
-from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
+from xla_explorer.explorer.sessions.loading import EntryChoice, ModuleLike, as_module
 from xla_explorer.foundation.keywords import explains_arguments
 
 P = ParamSpec("P")
@@ -53,6 +54,8 @@ def compile(  # noqa: PLR0913 - keywords that users type
     shapes: Sequence[Any] | None = None,
     force: Iterable[Any] = (),
     forbid: Iterable[Any] = (),
+    mesh: Any = None,
+    shardings: Any = None,
     **backend_options: Any,
 ) -> Session:
     """Compile a module, and record every pass and decision.
@@ -111,6 +114,12 @@ def compile(  # noqa: PLR0913 - keywords that users type
         Decisions that must be accepted, or refused, as in `session.override`: `[("fusion",
         "%producer", "%consumer")]`. The module is compiled without them first, which records its
         decisions. `.overrides()` has the result of each, `.compare()` the effect.
+    mesh : mapping or str, optional
+        The named axes of the devices, `{"data": 2, "model": 4}` or `data=2,model=4`;
+        `session.devices` has the partitioned program. By default those of the module.
+    shardings : mapping or str, optional
+        Annotations beside those of the module: for the name of an argument or instruction the axes
+        of each dimension, `{"x": ("data", None)}` or `x=data,-; w=-,model`.
     **backend_options
         Options of one backend; of `cpu` and `gpu`: contraction (False: a product and the sum of it
         are rounded separately); of `gpu`: architecture, device, libraries, math, tf32, graphs,
@@ -143,6 +152,10 @@ def compile(  # noqa: PLR0913 - keywords that users type
     [1.0, 1.0, 1.0, 1.0]
     """
     force, forbid = list(force), list(forbid)
+    if mesh is not None or shardings:
+        choice = EntryChoice(function, shapes)
+        module = answers().annotated(as_module(module, filename, choice), mesh, shardings)
+        filename = function = shapes = None
     session = compile_as(
         Session,
         module,

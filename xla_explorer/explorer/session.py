@@ -15,6 +15,7 @@ from xla_explorer.explorer.asking.question import Cost, question
 from xla_explorer.explorer.code.explanation import Explanation, explain
 from xla_explorer.explorer.code.kernel_schedule import KernelSchedule, schedules_beside
 from xla_explorer.explorer.comparisons.comparison import Comparison, compare_sessions
+from xla_explorer.explorer.devices.devices import Devices
 from xla_explorer.explorer.further_decisions import further_decisions
 from xla_explorer.explorer.measures.advice import SessionAdvice, session_advice
 from xla_explorer.explorer.measures.emulation import Emulation, emulation
@@ -29,7 +30,6 @@ from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.decisions import decisions_frame
 from xla_explorer.explorer.questions.device_runs import DeviceRuns
 from xla_explorer.explorer.questions.overrides import Overrides, overrides_of
-from xla_explorer.explorer.questions.shardings import Devices
 from xla_explorer.explorer.questions.why_not import why_not
 from xla_explorer.explorer.session_code import SessionCode
 from xla_explorer.explorer.sessions.arguments import random_arguments
@@ -80,7 +80,6 @@ class Session(SessionCode):
     """
 
     passes: Passes
-    _device_runs: DeviceRuns | None = None
     _brief_once = False  # set by a magic that has shown parts: the next display is one line
 
     def _passes_of(self, record: PassTrace) -> Passes:
@@ -119,10 +118,10 @@ class Session(SessionCode):
 
     @property
     def devices(self) -> Devices:
-        """The program on several devices: its shardings, their origins, and its runs."""
-        if self._device_runs is None:
-            self._device_runs = DeviceRuns(self)
-        return Devices(self.source, self._device_runs)
+        """The program on several devices: shardings, collectives, their causes, and its runs."""
+        if self._devices is None:
+            self._devices = Devices(self.source, runs=DeviceRuns(self))
+        return self._devices
 
     @question()
     def why_not(self, kind: str, *subjects: str | int | HloInstruction) -> Answer:
@@ -373,6 +372,7 @@ class Session(SessionCode):
         return self._source[1]
 
     _source: tuple[Any, SessionSource] | None = None
+    _devices: Devices | None = None
 
     @cleaned
     def __repr__(self) -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-import shlex
 import sys
 from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
-from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.core.magic_arguments import argument, magic_arguments
 from IPython.display import HTML, display
 
 from xla_explorer.compiler.rewriting import Rule
@@ -27,7 +25,6 @@ from xla_explorer.explorer.sessions.compilation import CompileFailedError
 from xla_explorer.explorer.sessions.options import options
 from xla_explorer.explorer.sessions.passes import RecordedPasses
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.frontends.jax_program import captured_programs
 from xla_explorer.frontends.stablehlo import parse_stablehlo
 from xla_explorer.hlo.analysis.cost import module_cost
@@ -35,6 +32,7 @@ from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.notebook.completion import SHOWN
 from xla_explorer.notebook.diagnostics import one_diagnostic
 from xla_explorer.notebook.jax_cell import JaxPrograms
+from xla_explorer.notebook.magic_arguments import parsed_line, shapes_of, shown_words, words_of
 
 _ASKED = {
     "fusion": "decisions('fusion')", "ir": "llvm_ir()", "asm": "assembly()", "ptx": "ptx()",
@@ -45,55 +43,6 @@ _WIDGETS = "xla_explorer.notebook.explorer_widget"
 """The module of the widget, which is loaded with the first one."""
 CHECKED_FLOPS = 2e8
 """Results of modules up to this size are checked against the evaluator."""
-
-
-def _shown(text: str) -> list[str]:
-    """Return the words of --show, checked."""
-    wanted = [word for word in text.split(",") if word]
-    for word in wanted:
-        if word not in SHOWN:
-            known = ", ".join(SHOWN)
-            raise UsageError(f"argument --show: invalid choice: {word!r} (choose from {known})")
-    return wanted
-
-
-def _parsed(magic: Any, line: str) -> Any:
-    """Return the arguments of a cell magic; None for `--help`, which is printed."""
-    words = line.split()
-    if "-h" in words or "--help" in words:
-        print(magic.__doc__.strip())
-        return None
-    try:
-        return parse_argstring(magic, line)
-    except UsageError as problem:
-        known = [
-            action for action in magic.parser._option_string_actions if action.startswith("--")
-        ]
-        unknown = [
-            word for word in words if word.startswith("--") and word.partition("=")[0] not in known
-        ]
-        near = nearest(unknown[0].partition("=")[0], known, 1) if unknown else []
-        meant = f"; did you mean {near[0]}?" if near else ""
-        raise UsageError(f"{problem}{meant}; --help lists the arguments") from None
-
-
-def _words(line: str) -> list[str]:
-    """Return the words of a line magic."""
-    try:
-        return shlex.split(line)
-    except ValueError as problem:
-        raise UsageError(f"{line.strip()}: {str(problem).lower()}") from None
-
-
-def _shapes(text: str | None) -> list[Any] | None:
-    """Return the list that the argument `--shapes` spells."""
-    if text is None:
-        return None
-    try:
-        return list(ast.literal_eval(text))
-    except (SyntaxError, TypeError, ValueError):
-        wanted = "write a list such as [(2,3),()]"
-        raise UsageError(f"argument --shapes: {wanted}, got {text}") from None
 
 
 def _forms() -> Any:
@@ -171,6 +120,8 @@ class HloMagics(Magics):
         action="store_true",
         help="accept operands and results of several float precisions, and convert",
     )
+    @argument("--mesh", default=None, help="devices, data=2,model=4: show the collectives")
+    @argument("--set", default=None, help="annotations, x=data,-;w=-,model")
     @argument("--function", default=None, help="of a StableHLO cell, the function to enter")
     @argument(
         "--shapes",
@@ -181,10 +132,10 @@ class HloMagics(Magics):
     @one_diagnostic
     def hlo(self, line: str, cell: str) -> Any:
         """Compile the HLO text of the cell; bind and return the session."""
-        given = _parsed(self.hlo, line)
+        given = parsed_line(self.hlo, line)
         if given is None:
             return None
-        wanted = _shown(given.show)
+        wanted = shown_words(given.show)
         if given.time and given.no_run:
             problem = "a profile runs the module; leave out --no-run, or --time"
             raise UsageError(f"argument --time: {problem}")
@@ -198,6 +149,8 @@ class HloMagics(Magics):
                     self._run(one, given)
         for word in wanted:
             self._show(word, session, given.name)
+        if given.mesh:
+            display(session.devices.collectives)
         if given.annotate:
             display(session.annotate(*self._arguments(given.args), measure=not given.no_run))
         if given.save:
@@ -216,7 +169,7 @@ class HloMagics(Magics):
             text
             if given.function is None and given.shapes is None
             else parse_stablehlo(
-                text, "<%%hlo>", function=given.function, shapes=_shapes(given.shapes)
+                text, "<%%hlo>", function=given.function, shapes=shapes_of(given.shapes)
             )
         )
         for backend in backends:
@@ -230,6 +183,8 @@ class HloMagics(Magics):
                     isolate=True if given.isolate else None,
                     timeout=given.timeout,
                     mixed_precision=given.mixed_precision,
+                    mesh=given.mesh,
+                    shardings=given.set,
                 )
             except CompileFailedError as problem:
                 # What happened before the failure stays in the hands of the reader.
@@ -275,10 +230,10 @@ class HloMagics(Magics):
 
         `NAME.largest` is mostly the program of interest.
         """
-        given = _parsed(self.jax, line)
+        given = parsed_line(self.jax, line)
         if given is None:
             return None
-        wanted = _shown(given.show)
+        wanted = shown_words(given.show)
         assert self.shell is not None
         with captured_programs() as modules:
             outcome = self.shell.run_cell(cell, store_history=False)
@@ -345,7 +300,7 @@ class HloMagics(Magics):
     @one_diagnostic
     def hlo_step(self, line: str) -> Any:
         """`%hlo_step [NAME] [N | next | prev]`: the diff of a pass, by default the next one."""
-        words = _words(line)
+        words = words_of(line)
         name = (
             words[0]
             if words and not words[0].lstrip("-").isdigit() and words[0] not in ("next", "prev")
@@ -392,7 +347,7 @@ class HloMagics(Magics):
     @one_diagnostic
     def hlo_diff(self, line: str) -> Any:
         """`%hlo_diff a b`: the texts of two modules or sessions as a unified diff."""
-        words = _words(line)
+        words = words_of(line)
         if len(words) != 2:
             raise UsageError("%hlo_diff takes two names: %hlo_diff a b")
         try:
@@ -409,7 +364,7 @@ class HloMagics(Magics):
 
         A module is compiled for the CPU.
         """
-        words = _words(line)
+        words = words_of(line)
         repeats = None
         if words[:1] == ["-r"]:
             if len(words) < 2 or not words[1].isdigit():
@@ -448,7 +403,7 @@ class HloMagics(Magics):
 
         With a session, a button compiles with the options and compares.
         """
-        words = _words(line)
+        words = words_of(line)
         if not words:
             raise UsageError(
                 "%hlo_form takes a pass: %hlo_form fusion [NAME]; %hlo_passes lists them"

@@ -104,6 +104,8 @@ class ExplorerPayload(TypedDict):
         The titles of the decisions' facts.
     comparison
         Set if this compile is a what-if of another.
+    devices
+        The number of devices that the program is written for.
     """
 
     format: str
@@ -129,6 +131,7 @@ class ExplorerPayload(TypedDict):
     columns: list[list[Any]]
     own_colour: bool
     comparison: dict[str, Any] | None
+    devices: int
     reports: dict[str, Any]
 
 

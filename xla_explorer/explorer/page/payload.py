@@ -17,6 +17,7 @@ from typing import Any
 from xla_explorer.compiler.decisions.kinds import KINDS, OF_ANY_KIND
 from xla_explorer.explorer.display.plain_data import plain
 from xla_explorer.explorer.display.quantities import headline
+from xla_explorer.explorer.page.devices_data import partition_count
 from xla_explorer.explorer.page.embedding import embedded_reports
 from xla_explorer.explorer.page.fact_heads import fact_heads
 from xla_explorer.explorer.page.json_data import (
@@ -175,6 +176,7 @@ def build_payload(
         columns=measured["columns"],
         own_colour=colour is not None,
         comparison=to_mapping(comparison),
+        devices=1 if source.session is None else partition_count(source.session.source),
         reports={} if live or not complete else embedded_reports(source),
     )
     for step in steps:

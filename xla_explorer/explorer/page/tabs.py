@@ -47,5 +47,6 @@ TABS: tuple[Tab, ...] = (
         ),
     ),
     Tab("buffers"),
+    Tab("devices"),
     Tab("compare"),
 )

@@ -27,6 +27,7 @@ from xla_explorer.explorer.page.code_rows import (
     ptx_count_rows,
     remark_rows,
 )
+from xla_explorer.explorer.page.devices_data import devices_data
 from xla_explorer.explorer.page.graph_columns import graph_columns
 from xla_explorer.explorer.page.json_data import (
     LineData,
@@ -258,6 +259,12 @@ class View:
     def loops(self) -> Any:
         """Return the kernels as loop nests, in execution order."""
         return [] if self.session is None else plain(loop_kernels(self.session))
+
+    @question(VIEW, embed=1, shown_by="session.devices.collectives")
+    def devices(self) -> dict[str, Any] | None:
+        """Return the program on several devices: mesh, shardings, collectives, step, memory."""
+        session = self.session
+        return None if session is None else devices_data(session.source)
 
     @question(VIEW, embed=1, shown_by="session.buffers()")
     def buffers(self) -> dict[str, Any] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from xla_explorer.explorer.tables import code_rows, rows
+from xla_explorer.explorer.tables import code_rows, device_rows, rows
 from xla_explorer.explorer.tables.kernel import Kernel, ProfiledKernel
 from xla_explorer.explorer.tables.rows import columns_of
 
@@ -54,6 +54,36 @@ def _decision(row: Record) -> tuple[bool, float, float]:
 
 
 _NOUNS: Final = (
+    Noun(
+        "collective",
+        (device_rows.CollectiveRow,),
+        lambda row: (-_number(row, "exposed_us"), -_number(row, "sent_bytes")),
+    ),
+    Noun(
+        "sharding",
+        (device_rows.ValueSharding,),
+        lambda row: 0,
+    ),
+    Noun(
+        "link",
+        (device_rows.LinkRow,),
+        lambda row: -_number(row, "exposed_us", "sent_bytes"),
+    ),
+    Noun(
+        "slot",
+        (device_rows.SlotRow,),
+        lambda row: -_number(row, "exposed_us"),
+    ),
+    Noun(
+        "propagation step",
+        (device_rows.PropagationRow,),
+        lambda row: _number(row, "number"),
+    ),
+    Noun(
+        "partition choice",
+        (device_rows.PartitionWay,),
+        lambda row: (_number(row, "number"), not row.get("chosen")),
+    ),
     Noun(
         "kernel",
         (Kernel, ProfiledKernel),

@@ -8,7 +8,11 @@ from functools import cached_property
 from xla_explorer.compiler.costs.collective_times import EstimatedTime
 from xla_explorer.compiler.costs.topology import Topology
 from xla_explorer.compiler.spmd.explanation.causes import Cause, cause_of
-from xla_explorer.compiler.spmd.explanation.mesh_groups import axes_between, axes_of_groups
+from xla_explorer.compiler.spmd.explanation.mesh_groups import (
+    axes_between,
+    axes_of_groups,
+    spec_text,
+)
 from xla_explorer.compiler.spmd.explanation.partitioned_program import PartitionedProgram
 from xla_explorer.compiler.spmd.explanation.step_schedule import (
     Slot,
@@ -16,6 +20,7 @@ from xla_explorer.compiler.spmd.explanation.step_schedule import (
     link_of,
     step_schedule,
 )
+from xla_explorer.compiler.spmd.propagation.report import ShardingRow
 from xla_explorer.hlo.analysis.collective_traffic import Traffic, traffic_of
 from xla_explorer.hlo.attributes.mesh import Mesh
 from xla_explorer.hlo.instruction import HloInstruction
@@ -91,6 +96,10 @@ class PlacedProgram:
                 cause = cause_of(self.program, slot.instruction, axes)
                 found.append(placed(self.topology, slot, traffic, axes, (cause,)))
         return found
+
+    def spec(self, row: ShardingRow) -> str:
+        """Return the sharding of a value as JAX's users write it."""
+        return spec_text(row.sharding)
 
     @property
     def sent(self) -> float:

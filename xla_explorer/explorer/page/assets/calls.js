@@ -13,6 +13,7 @@ export const CALLS = {
   kernels: { owner: "view", args: [], shownBy: "session.kernels()" },
   pass_costs: { owner: "view", args: [], shownBy: "session.passes.costs()" },
   loops: { owner: "view", args: [], shownBy: "session.loops()" },
+  devices: { owner: "view", args: [], shownBy: "session.devices.collectives" },
   buffers: { owner: "view", args: [], shownBy: "session.buffers()" },
   not_shared: { owner: "view", args: ["first", "second"], shownBy: "session.buffers()" },
   side_by_side: { owner: "view", args: [], shownBy: "session.side_by_side()" },

@@ -22,8 +22,8 @@ def test_a_session_lists_shardings_and_says_why() -> None:
     assert repr(devices) == '4 values with shardings over <["axis_0"=2, "axis_1"=2]>'
     frame = devices.shardings
     assert list(frame["value"]) == ["x", "y", "s", "z"]
-    assert list(frame["local shape"])[:2] == [(4, 2), (2, 4)]
-    assert list(frame["bytes a device"])[:2] == [32, 32]
+    assert list(frame["local_shape"])[:2] == [(4, 2), (2, 4)]
+    assert list(frame["local_bytes"])[:2] == [32, 32]
     (sentence,) = devices.why_sharded("%y", 1)
     assert "%y is split along axis_0 on dimension 1" in sentence and "input: 0" in sentence
     (refusal,) = devices.why_sharded("s", axis="axis_1")

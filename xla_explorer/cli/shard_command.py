@@ -1,0 +1,47 @@
+"""`xla-explorer shard`: collectives of a program on several devices, their causes and changes."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+from xla_explorer.cli.output import print_frame, print_json
+from xla_explorer.explorer.devices.devices import Devices, answers
+from xla_explorer.explorer.display.quantities import byte_count, microseconds
+from xla_explorer.explorer.sessions.loading import EntryChoice, load_module
+
+_COLUMNS = ("collective", "opcode", "sent_bytes", "axes", "link", "exposed_us", "cause", "line")
+
+
+def shard(given: Namespace) -> int:
+    """Print the collectives, or why one is there."""
+    module = load_module(given.file, EntryChoice(given.function, given.shapes))
+    if given.mesh or given.shardings:
+        module = answers().annotated(module, given.mesh, "; ".join(given.shardings) or None)
+    devices = Devices(module, given.topology, given.policy)
+    if given.why:
+        report = devices.why(given.why)
+        if given.json:
+            print_json(report.to_json())
+        else:
+            print(report)
+        return 0
+    if given.shardings_of_values:
+        print_frame(devices.shardings, as_json=given.json)
+        return 0
+    figures = devices.figures()
+    if given.json:
+        print_json({**figures, "rows": _records(devices.collectives)})
+        return 0
+    print(
+        f"{module.name} on {given.topology}: a device sends {byte_count(figures['sent_bytes'])}"
+        f" by {figures['collectives']} collectives; step {microseconds(figures['step_us'])},"
+        f" {microseconds(figures['exposed_us'])} of it exposed (estimates);"
+        f" at most {byte_count(figures['peak_bytes'])} of memory"
+    )
+    print_frame(devices.collectives, _COLUMNS)
+    return 0
+
+
+def _records(frame: Any) -> Any:
+    return frame.astype(object).where(frame.notna(), None).to_dict("records")

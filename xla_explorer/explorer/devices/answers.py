@@ -1,0 +1,25 @@
+"""The functions behind `Devices`, in one import: they load the propagation and the partitioner."""
+
+from xla_explorer.compiler.costs.topology import Topology
+from xla_explorer.compiler.spmd.explanation.annotating import annotated
+from xla_explorer.compiler.spmd.explanation.collective_rows import PlacedProgram
+from xla_explorer.compiler.spmd.explanation.dropped_axes import dropped_axes
+from xla_explorer.compiler.spmd.explanation.partitioned_program import partitioned_program
+from xla_explorer.compiler.spmd.propagation.report import sharding_report
+from xla_explorer.explorer.devices.changes import changes_for
+from xla_explorer.explorer.devices.comparison import compare_devices
+from xla_explorer.explorer.devices.memory import device_memory
+from xla_explorer.explorer.devices.tables import (
+    choices_frame,
+    collectives_frame,
+    links_frame,
+    propagation_frame,
+    timeline_frame,
+)
+from xla_explorer.explorer.devices.why_collective import WhyCollective, collective_named
+
+__all__ = [
+    "PlacedProgram", "Topology", "WhyCollective", "annotated", "changes_for", "choices_frame",
+    "collective_named", "collectives_frame", "compare_devices", "device_memory", "dropped_axes",
+    "links_frame", "partitioned_program", "propagation_frame", "sharding_report", "timeline_frame",
+]  # fmt: skip

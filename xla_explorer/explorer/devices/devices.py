@@ -1,0 +1,356 @@
+"""`session.devices`: a program on several devices, with every question as a method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.explorer.asking.question import Cost, question
+from xla_explorer.explorer.devices.shardings import shardings_frame, why_sharded
+from xla_explorer.explorer.sessions.arguments import Result
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.keywords import explains_methods
+from xla_explorer.hlo.module import HloModule
+
+if TYPE_CHECKING:
+    import pandas
+
+    from xla_explorer.compiler.spmd.explanation.annotating import Spec
+    from xla_explorer.compiler.spmd.explanation.collective_rows import PlacedProgram
+    from xla_explorer.compiler.spmd.propagation.report import ShardingReport
+    from xla_explorer.explorer.devices.comparison import DevicesComparison
+    from xla_explorer.explorer.devices.memory import DeviceMemory
+    from xla_explorer.explorer.devices.why_collective import WhyCollective
+    from xla_explorer.explorer.questions.device_runs import DeviceRuns
+
+DEFAULT_MACHINE = "h100"
+
+
+def answers() -> ModuleType:
+    """Return the module of the answers; it loads propagation and partitioner.
+
+    Most programs run on one device, so it loads with the first question.
+    """
+    from xla_explorer.explorer.devices import answers as loaded
+
+    return loaded
+
+
+@explains_methods
+class Devices:
+    """A program on several devices: shardings, the partitioned program, and its collectives.
+
+    Shardings are propagated from the annotations of the program as given, Shardy's way. Times are
+    estimates of a cost model on a named machine. A call takes whole arrays, runs the partitioned
+    program on a thread a device, and returns whole results.
+
+    Attributes
+    ----------
+    topology : str
+        The machine: `h100`, `a100`, `b200`, `tpu-v4` to `tpu-v6e`, or `cpu`.
+    policy : str
+        `cost`: the partitioner takes the fewest bytes; `xla`: XLA's order of choices.
+    base : Devices or None
+        Of a what-if, the devices that it changes.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> session = xe.compile('''HloModule m, num_partitions=2
+    ... ENTRY main {
+    ...   x = f32[8] parameter(0), sharding={devices=[2]<=[2]}
+    ...   ROOT y = f32[8] negate(x), sharding={replicated}
+    ... }''')
+    >>> list(session.devices.shardings["tiles"])
+    ['{devices=[2]<=[2]}', '{replicated}']
+    >>> list(session.devices.collectives["sent_bytes"])
+    [16.0]
+    """
+
+    def __init__(
+        self,
+        module: HloModule,
+        topology: str = DEFAULT_MACHINE,
+        policy: str = "cost",
+        base: Devices | None = None,
+        runs: DeviceRuns | None = None,
+    ) -> None:
+        self._module, self.topology, self.policy, self.base = module, topology, policy, base
+        self._runs = runs
+
+    # -- runs --------------------------------------------------------------------------------------
+    @property
+    def _compiled(self) -> DeviceRuns:
+        if self._runs is None:
+            raise XlaExplorerError(
+                "these devices are not compiled",
+                "xe.compile(module, mesh=..., shardings=...).devices runs on virtual devices",
+            )
+        return self._runs
+
+    def __call__(self, *arrays: Any) -> Result:
+        """Shard whole arrays, run the partitioned program, and return the whole result.
+
+        Each device is a thread with its own memory; collectives are done in shared memory. The
+        result has the same bits in every run.
+
+        Parameters
+        ----------
+        *arrays
+            The arguments of the program, as a call of the session takes them.
+
+        Raises
+        ------
+        ShardingError
+            A sharding does not fit its value or the number of devices; nothing is run.
+        DeadlockError
+            The devices would wait forever in a collective; nothing is run.
+        RendezvousError
+            Devices are missing from a collective; the message names them.
+        """
+        return self._compiled.run_whole(arrays)
+
+    def run(self, per_device: Sequence[Sequence[Any]], *, timeout: float = 3600.0) -> list[Result]:
+        """Run the program of one device on every device; return the result of each.
+
+        Parameters
+        ----------
+        per_device : sequence
+            The arguments of each device, its shards; device number = replica * partitions +
+            partition.
+        timeout : float
+            Seconds that a device waits for others in a collective.
+
+        Raises
+        ------
+        DeadlockError, RendezvousError
+            As for a call.
+        """
+        return self._compiled.run(per_device, timeout)
+
+    def timings(self, *arrays: Any) -> pandas.DataFrame:
+        """Run once; return a row for each kernel and collective on each device.
+
+        Columns: device, step, opcode, runs_on, calls, total_us and waited_us. A collective waits
+        until the last member of its group arrives; the wait is part of its total.
+
+        Parameters
+        ----------
+        *arrays
+            Whole arrays, as for a call. For a program with replicas, or without shardings: a list
+            of arguments for each device.
+        """
+        return self._compiled.timings(arrays)
+
+    @property
+    def deadlocks(self) -> pandas.DataFrame:
+        """One row per collective in which devices would wait forever, with the devices missing.
+
+        `certain` is False if the deadlock depends on values that are unknown before a run.
+        """
+        return self._compiled.deadlocks()
+
+    @cached_property
+    def placed(self) -> PlacedProgram:
+        """The partitioned program on the machine, with every record."""
+        program = answers().partitioned_program(self._module, self.policy)
+        place = answers().Topology.named(program.mesh, self.topology)
+        found: PlacedProgram = answers().PlacedProgram(program, place)
+        return found
+
+    @cached_property
+    def _report(self) -> ShardingReport:
+        found: ShardingReport = answers().sharding_report(self._module)
+        return found
+
+    # -- shardings ---------------------------------------------------------------------------------
+    @property
+    @question("devices", is_property=True, noun="sharding")
+    def shardings(self) -> pandas.DataFrame:
+        """One row per value: its sharding as axes and tiles, local shape, bytes and origin."""
+        return shardings_frame(self._report)
+
+    @question("devices")
+    def why_sharded(
+        self, value: str, dimension: int | None = None, *, axis: str | None = None
+    ) -> list[str]:
+        """Return the steps that split a value, back to the user's annotation.
+
+        Parameters
+        ----------
+        value : str
+            The name of an instruction of the program as given.
+        dimension : int
+            Only this dimension.
+        axis : str
+            Return why the value is not split along this axis of the mesh.
+
+        Raises
+        ------
+        XlaExplorerError
+            No value of this name has a sharding; with near names.
+        """
+        return why_sharded(self._report, value, dimension, axis)
+
+    @question("devices", noun="propagation step")
+    def steps(self, value: str | None = None) -> pandas.DataFrame:
+        """Return one row per step of the propagation: the value, its new axis, rule and origin.
+
+        Parameters
+        ----------
+        value : str, optional
+            Only the steps of this value.
+        """
+        return answers().propagation_frame(self.placed, value)
+
+    @question("devices")
+    def dropped(self) -> list[str]:
+        """Return a sentence for each annotation that is not kept, because it does not divide."""
+        found = [str(one) for one in answers().dropped_axes(self._module, self._report)]
+        return found or ["every annotation is kept"]
+
+    # -- the partitioned program -------------------------------------------------------------------
+    @property
+    def partitioned(self) -> HloModule:
+        """The program of one device, before its optimisation."""
+        return self.placed.program.module if self._runs is None else self._runs.module
+
+    @property
+    @question("devices", is_property=True, noun="collective")
+    def collectives(self) -> pandas.DataFrame:
+        """One row per collective: bytes, axes, link, estimated and exposed time, cause, line."""
+        return answers().collectives_frame(self.placed)
+
+    @question("devices")
+    def why(self, collective: str) -> WhyCollective:
+        """Return why a collective is there: reshard or choice, operation, annotations, changes.
+
+        Parameters
+        ----------
+        collective : str
+            Its name in `collectives`.
+
+        Raises
+        ------
+        XlaExplorerError
+            No collective has this name; with near names.
+        """
+        found = answers().collective_named(self.placed, collective)
+        changes = answers().changes_for(
+            self.placed, found, self.figures(), lambda specs: self.what_if(specs).figures()
+        )
+        why: WhyCollective = answers().WhyCollective(self.placed, found, changes)
+        return why
+
+    @question("devices", noun="partition choice")
+    def choices(self, kind: str | None = None) -> pandas.DataFrame:
+        """Return one row per way that the partitioner compared, with bytes and reasons.
+
+        Parameters
+        ----------
+        kind : str, optional
+            `reshard`, `dot-strategy`, `gather-method`, `scatter-method`, `convolution-strategy` ...
+        """
+        return answers().choices_frame(self.placed, kind)
+
+    @property
+    @question("devices", is_property=True, noun="link")
+    def links(self) -> pandas.DataFrame:
+        """One row per axis of the mesh: its links, and the bytes sent along it in a step."""
+        return answers().links_frame(self.placed)
+
+    @question("devices", noun="slot")
+    def timeline(self) -> pandas.DataFrame:
+        """Return one row per kernel and collective of a simulated step: lane, start and time."""
+        return answers().timeline_frame(self.placed)
+
+    @question("devices")
+    def memory_per_device(self) -> DeviceMemory:
+        """Return the values of one device, with copies, gathered arrays and padding."""
+        found: DeviceMemory = answers().device_memory(self.placed)
+        return found
+
+    # -- other machines and shardings --------------------------------------------------------------
+    def on(self, topology: str | None = None, policy: str | None = None) -> Devices:
+        """Return the same program on another machine, or by another policy of the partitioner.
+
+        Parameters
+        ----------
+        topology : str, optional
+            A machine, such as `tpu-v5p`.
+        policy : str, optional
+            `cost` or `xla`.
+        """
+        return Devices(self._module, topology or self.topology, policy or self.policy, self)
+
+    def what_if(self, shardings: Mapping[str, Spec] | str) -> Devices:
+        """Return the devices of the program with other annotations.
+
+        `.compare()` of the result shows the effect. Only propagation, partitioning and the cost
+        model run.
+
+        Parameters
+        ----------
+        shardings : mapping or str
+            By the name of an argument or instruction: the axes of each dimension, as in
+            `{"w1": (None, "model")}` or `w1=-,model; x=data,-`.
+
+        Raises
+        ------
+        ShardingError
+            A name is unknown, or a sharding does not fit.
+        """
+        module = answers().annotated(self._module, None, shardings)
+        return Devices(module, self.topology, self.policy, self)
+
+    @question("devices", name="what_if", cost=Cost.INSTANT)
+    def _what_if_compared(self, shardings: str) -> DevicesComparison:
+        """Return what other annotations would change: bytes, times, memory, collectives.
+
+        Parameters
+        ----------
+        shardings : str
+            The axes of each dimension by value, `w1=-,model; x=data,-`.
+        """
+        return self.what_if(shardings).compare()
+
+    def compare(self, other: Devices | None = None) -> DevicesComparison:
+        """Compare with other devices: bytes, exposed time, memory, collectives that came and went.
+
+        Parameters
+        ----------
+        other : Devices, optional
+            By default those that this what-if changes.
+
+        Raises
+        ------
+        XlaExplorerError
+            No devices were given, and this is no what-if.
+        """
+        before = other or self.base
+        if before is None:
+            raise XlaExplorerError(
+                "these devices change no others", "give the devices to compare with: a.compare(b)"
+            )
+        tables = before.collectives, self.collectives
+        found: DevicesComparison = answers().compare_devices(
+            before.figures(), self.figures(), tables
+        )
+        return found
+
+    def __repr__(self) -> str:
+        return f"{len(self._report.rows)} values with shardings over {self._report.graph.mesh}"
+
+    def figures(self) -> dict[str, Any]:
+        """Return the figures of a step: bytes sent, times, peak memory, collectives."""
+        placed, memory = self.placed, self.memory_per_device()
+        return {
+            "sent_bytes": placed.sent,
+            "collectives": len(placed.collectives),
+            "step_us": placed.schedule.us,
+            "compute_us": placed.schedule.compute_us,
+            "exposed_us": placed.schedule.exposed_us,
+            "peak_bytes": memory.peak_bytes,
+        }

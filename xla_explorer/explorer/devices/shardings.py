@@ -1,0 +1,63 @@
+"""Answers about propagated shardings: a row for each value, and why it is split."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.tables import NOUNS
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.suggestions import nearest
+
+if TYPE_CHECKING:
+    import pandas
+
+    from xla_explorer.compiler.spmd.propagation.report import ShardingReport
+
+
+def shardings_frame(report: ShardingReport) -> pandas.DataFrame:
+    """Return a row for each value whose sharding is known: axes, tiles, parts and origins."""
+    rows: list[dict[str, Any]] = [
+        {
+            "value": row.name,
+            "sharding": str(row.sharding),
+            "tiles": row.tiles,
+            "shape": row.dimensions,
+            "local_shape": row.local_dimensions,
+            "local_bytes": row.local_bytes,
+            "replicas": row.replicas,
+            "annotation": ", ".join([f"{axis}: {origin}" for axis, origin in row.origins.items()]),
+        }
+        for row in report.rows
+    ]
+    frame = wide_frame(rows, NOUNS["sharding"].columns)
+    if not rows:
+        frame.attrs["note"] = "no value of the program states a sharding"
+    return frame
+
+
+def why_sharded(
+    report: ShardingReport, name: str, dimension: int | None = None, axis: str | None = None
+) -> list[str]:
+    """Return why a value is split along its axes, or why it is not split along `axis`.
+
+    XlaExplorerError for an unknown value; with near names.
+    """
+    wanted = name.lstrip("%")
+    _require(report, wanted)
+    if axis is None:
+        found = report.why(wanted, dimension)
+        return found or [f"%{wanted} is not split: every device has all of it"]
+    found = report.why_not(wanted, axis)
+    split = [one for one in report.why(wanted, dimension) if f" along {axis}" in one]
+    return split or found or [f"no operation that reads or makes %{wanted} has {axis} there"]
+
+
+def _require(report: ShardingReport, name: str) -> None:
+    names = [row.name for row in report.rows]
+    if name not in names:
+        near = nearest(name, names, 3)
+        raise XlaExplorerError(
+            f"no value %{name} has a sharding" + (f"; near: {', '.join(near)}" if near else ""),
+            "session.devices.shardings lists the values with their shardings",
+        )
