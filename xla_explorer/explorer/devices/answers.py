@@ -4,6 +4,7 @@ from xla_explorer.compiler.costs.topology import Topology
 from xla_explorer.compiler.spmd.explanation.annotating import annotated
 from xla_explorer.compiler.spmd.explanation.collective_rows import PlacedProgram
 from xla_explorer.compiler.spmd.explanation.dropped_axes import dropped_axes
+from xla_explorer.compiler.spmd.explanation.later_passes import collectives_after
 from xla_explorer.compiler.spmd.explanation.partitioned_program import partitioned_program
 from xla_explorer.compiler.spmd.propagation.report import sharding_report
 from xla_explorer.explorer.devices.changes import changes_for
@@ -20,6 +21,6 @@ from xla_explorer.explorer.devices.why_collective import WhyCollective, collecti
 
 __all__ = [
     "PlacedProgram", "Topology", "WhyCollective", "annotated", "changes_for", "choices_frame",
-    "collective_named", "collectives_frame", "compare_devices", "device_memory", "dropped_axes",
+    "collective_named", "collectives_after", "collectives_frame", "compare_devices", "device_memory", "dropped_axes",
     "links_frame", "partitioned_program", "propagation_frame", "sharding_report", "timeline_frame",
 ]  # fmt: skip

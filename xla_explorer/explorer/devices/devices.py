@@ -223,6 +223,23 @@ class Devices:
         """One row per collective: bytes, axes, link, estimated and exposed time, cause, line."""
         return answers().collectives_frame(self.placed)
 
+    @question("devices", noun="collective")
+    def collectives_after(self, *passes: str) -> pandas.DataFrame:
+        """Return the collectives after later passes, with the causes of those that they replace.
+
+        Parameters
+        ----------
+        *passes
+            Names of passes, such as `all-reduce-combiner` and `reduce-scatter-creator`.
+
+        Raises
+        ------
+        PipelineSyntaxError
+            A name is unknown; with near names.
+        """
+        found = answers().collectives_after(self.placed, passes)
+        return answers().collectives_frame(self.placed, found)
+
     @question("devices")
     def why(self, collective: str) -> WhyCollective:
         """Return why a collective is there: reshard or choice, operation, annotations, changes.

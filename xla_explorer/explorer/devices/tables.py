@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.display.frames import wide_frame
@@ -46,10 +47,12 @@ def cause_words(cause: Cause) -> str:
     return f"{cause.operation} combines partial results"
 
 
-def collectives_frame(placed: PlacedProgram) -> pandas.DataFrame:
-    """Return a row for each collective, the most exposed one first."""
+def collectives_frame(
+    placed: PlacedProgram, given: Sequence[Collective] | None = None
+) -> pandas.DataFrame:
+    """Return a row for each collective, the most exposed one first. given: others to show."""
     places = Places(placed.program.source)
-    rows = [_row(one, places) for one in placed.collectives]
+    rows = [_row(one, places) for one in (placed.collectives if given is None else given)]
     rows.sort(key=lambda row: (-row["exposed_us"], -row["sent_bytes"]))
     frame = wide_frame(rows, NOUNS["collective"].columns)
     if not rows:
@@ -58,7 +61,7 @@ def collectives_frame(placed: PlacedProgram) -> pandas.DataFrame:
 
 
 def _row(one: Collective, places: Places) -> dict[str, Any]:
-    notes = ", ".join([note.value for note in one.cause.annotations])
+    notes = ", ".join(dict.fromkeys([n.value for c in one.causes for n in c.annotations]))
     return {
         "collective": one.name,
         "opcode": one.traffic.kind,
@@ -69,7 +72,7 @@ def _row(one: Collective, places: Places) -> dict[str, Any]:
         "predicted_us": one.slot.total_us,
         "exposed_us": one.slot.exposed_us * one.slot.trips,
         "trips": one.slot.trips if one.slot.trips_known else None,
-        "cause": cause_words(one.cause),
+        "cause": "; ".join([cause_words(cause) for cause in one.causes]),
         "annotation": notes,
         "line": places.of_cause(one.cause),
     }
