@@ -1,0 +1,189 @@
+"""Questions that users of several devices ask in public threads, and the numbers of the answers.
+
+Each name has the number of the question in the design and the thread. Not answered: 12 (code motion
+of gradient accumulation as a what-if), 17 (bisection of partitioned values), 21 (search) and 22
+(static check of divergent collectives).
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+import xla_explorer as xe
+from tests.support.corpora import SHARED
+from xla_explorer.explorer.devices.devices import Devices
+
+PROGRAMS = SHARED / "spmd" / "programs"
+needs_programs = pytest.mark.skipif(not PROGRAMS.exists(), reason=f"{PROGRAMS} is absent")
+
+
+def of(name: str, mode: str = "shardy") -> Devices:
+    record = json.loads(gzip.decompress((PROGRAMS / f"{name}.{mode}.json.gz").read_bytes()))
+    return Devices(xe.parse_hlo(record["hlo_before"]))
+
+
+def written(body: str, mesh: str, shardings: str, head: str = "") -> Devices:
+    module = xe.parse_hlo(f"HloModule m\n{head}ENTRY main {{\n{body}\n}}")
+    return Devices(xe.sharding.annotate(module, mesh, shardings))
+
+
+@needs_programs
+def test_1_no_all_gather_to_shuffle_rows() -> None:  # jax-ml/jax#20381
+    devices = of("issue_row_shuffle")
+    assert devices.figures()["sent_bytes"] == 0
+    ways = devices.choices("gather-method")
+    assert ways[ways["chosen"]]["sent_bytes"].tolist() == [0]
+    assert ways["sent_bytes"].max() > 0
+
+
+@needs_programs
+def test_2_a_cheaper_path_than_full_rematerialization() -> None:  # openxla/xla#15207
+    devices = of("issue_full_rematerialisation")
+    assert devices.figures()["sent_bytes"] == 2560
+    ways = devices.choices("reshard").groupby("way")["sent_bytes"].max()
+    assert ways["all-to-all, all-to-all"] == 2560
+    assert ways["all-gather, all-gather, slice"] == 14336
+    why = devices.why("%all-to-all")
+    assert "is moved from P('y', None, 'x') to P(None, ('x', 'y'), None)" in str(why)
+
+
+@needs_programs
+def test_3_the_strategies_of_a_dot() -> None:  # openxla/xla#4062
+    ways = of("matmul_2d").choices("dot-strategy")
+    chosen = ways[ways["chosen"]].iloc[0]
+    assert chosen["sent_bytes"] == 1152 == ways[ways["reason"] == ""]["sent_bytes"].min()
+    assert len(ways) >= 4 and "more work on a device" in set(ways["reason"])
+
+
+@needs_programs
+def test_4_which_index_expressions_become_all_gathers() -> None:  # jax-ml/jax#23052
+    devices = of("issue_sliced_update")
+    (row,) = devices.collectives.to_dict("records")
+    assert (row["opcode"], row["sent_bytes"]) == ("all-gather", 448)
+    assert row["cause"].startswith("%scatter") and "%x" in row["annotation"]
+    assert list(devices.choices("scatter-method")["way"]) == ["replicated"]
+
+
+@needs_programs
+def test_5_a_grouped_convolution_keeps_its_batch() -> None:  # openxla/xla#47945
+    devices = of("issue_grouped_convolution")
+    assert devices.figures()["sent_bytes"] == 0
+    ways = devices.choices("convolution-strategy")
+    assert ways[ways["chosen"]]["sent_bytes"].tolist() == [0] and len(ways) > 1
+
+
+def test_6_an_fft_along_a_whole_axis_is_local() -> None:  # jax-ml/jax#15680
+    body = """x = c64[16,32] parameter(0)
+    ROOT y = c64[16,32] fft(x), fft_type=FFT, fft_length={32}"""
+    assert written(body, "d=8", "x=d,-").figures()["sent_bytes"] == 0
+    assert written(body, "d=8", "x=-,d").figures()["sent_bytes"] > 0
+
+
+def test_7_a_constraint_that_does_not_divide_is_named() -> None:  # jax-ml/jax#26946
+    body = "x = f32[15,4] parameter(0)\nROOT y = f32[15,4] negate(x)"
+    (sentence,) = written(body, "d=8", "x=d,-").dropped()
+    assert "15 elements for 8 devices" in sentence and "bytes more" in sentence
+
+
+@needs_programs
+def test_8_shardings_have_the_users_axis_names() -> None:  # jax-ml/jax#17422
+    frame = of("matmul_2d").shardings.set_index("value")
+    assert frame.loc["a.1", "sharding"] == '<@mesh, [{"x"}, {"y"}]>'
+    assert set(of("matmul_2d").collectives["axes"]) == {"x", "y"}
+
+
+@needs_programs
+def test_9_collectives_of_a_manual_region_are_the_programs_own() -> None:  # jax-ml/jax#19657
+    frame = of("ring_attention_shard_map").collectives
+    assert set(frame["opcode"]) == {"collective-permute"} and set(frame["trips"]) == {8}
+    assert set(frame["cause"]) == {"the program states it"}
+    assert frame["sent_bytes"].sum() == 2 * 8 * 64
+
+
+@needs_programs
+def test_10_collectives_of_a_loop_have_trips() -> None:  # jax-ml/jax#20968
+    row = of("scan_fsdp_forward").collectives.iloc[0]
+    assert row["trips"] == 4
+    assert row["predicted_us"] == pytest.approx(4 * 8.0, rel=0.01)
+
+
+@needs_programs
+def test_11_exposed_gradients_and_the_work_that_could_hide_them() -> None:  # openxla/xla#1539
+    devices = of("dp_mlp_train")
+    row = devices.collectives.iloc[0]
+    assert row["opcode"] == "all-reduce" and 0 < row["exposed_us"] <= row["predicted_us"]
+    why = devices.why(row["collective"])
+    assert any("independent work could hide it" in line for line in why.hiding)
+
+
+@needs_programs
+def test_13_gathered_weights_in_memory() -> None:  # pytorch/xla#6379
+    devices = of("fsdp_mlp_train")
+    memory = devices.memory_per_device()
+    gathered = {row.value: row.size for row in memory.rows if row.kind == "gathered"}
+    assert gathered["%all-gather"] == 32 * 64 * 4
+    assert 0 < memory.gathered_bytes <= memory.peak_bytes
+
+
+@needs_programs
+def test_14_gather_weights_once_or_in_every_iteration() -> None:  # maxtext PR 1228
+    devices = of("scan_fsdp_forward", "gspmd")
+    changed = devices.what_if({"w": (None, None, None)}).compare()
+    assert changed.figure("sent_bytes").before > changed.figure("sent_bytes").after
+    assert changed.figure("peak_bytes").after > changed.figure("peak_bytes").before
+
+
+@needs_programs
+def test_15_the_sharding_of_a_reshape_and_its_bytes() -> None:  # openxla/xla#13306
+    devices = of("reshapes")
+    ways = devices.choices("reshape-sharding")
+    assert ways[ways["chosen"]]["sent_bytes"].tolist() == [576]
+    assert devices.figures()["sent_bytes"] == 576
+
+
+@needs_programs
+def test_16_the_steps_of_a_value_in_order() -> None:  # openxla/xla#15048
+    devices = of("embedding_gather")
+    steps = devices.steps()
+    assert list(steps["number"]) == sorted(steps["number"])
+    last = steps.iloc[-1]
+    assert any(last["axes"] in line for line in devices.why_sharded(last["value"]))
+
+
+def test_18_replicated_values_come_first_in_memory() -> None:  # marin issue 1903
+    body = """x = f32[64,128] parameter(0)
+    w = f32[128,4096] parameter(1)
+    ROOT y = f32[64,4096] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}"""
+    devices = written(body, "data=8", "x=data,-")
+    memory = devices.memory_per_device()
+    assert (memory.rows[0].value, memory.rows[0].replicas) == ("%w", 8)
+    saved = 128 * 4096 * 4 * 7 // 8
+    assert memory.replicated_bytes == saved
+    changed = devices.what_if("w=data,-").compare()
+    assert changed.figure("sent_bytes").after > 0
+
+
+@needs_programs
+def test_19_shardings_of_arguments_and_results() -> None:  # google/flax#5172
+    frame = of("fsdp_mlp_train").shardings.set_index("value")
+    assert frame.loc["w1.1", "sharding"] == frame.loc["sub.6", "sharding"]
+    assert frame.loc["w1.1", "local_bytes"] == 32 * 64 * 4 // 8
+
+
+def test_20_a_custom_call_without_a_rule() -> None:  # marin issue 6470
+    body = """x = f32[64,128] parameter(0)
+    n = f32[64,128] negate(x)
+    ROOT y = f32[64,128] custom-call(n), custom_call_target="mine" """
+    devices = written(body, "d=8", "x=d,-")
+    (row,) = devices.collectives.to_dict("records")
+    assert (row["opcode"], row["sent_bytes"]) == ("all-gather", 8 * 128 * 4 * 7)
+    assert row["cause"].startswith("%y needs")
+
+
+def test_23_shardings_without_editing_the_code() -> None:  # jax-ml/jax#23936
+    body = "x = f32[64,128] parameter(0)\nROOT n = f32[64,128] negate(x)"
+    frame = written(body, "d=4", "x=-,d").shardings
+    assert frame["local_shape"].tolist() == [(64, 32), (64, 32)]
