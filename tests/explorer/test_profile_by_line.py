@@ -94,3 +94,14 @@ def test_sums_of_kernels_count_each_time_once(session: xe.Session) -> None:
     assert len(profile.kernels) == len(profile) - 1 and len(profile.whole) == 1
     assert profile.kernels["median_us"].sum() == pytest.approx(profile.by_line()["median_us"].sum())
     assert "(whole program)" not in set(profile.kernels.groupby("kernel")["median_us"].sum().index)
+
+
+def test_groups_of_a_profile_count_each_time_once() -> None:
+    session = xe.compile(xe.example("attention"))
+    frame = session.profile(repeats=2)
+    whole = frame.kernels["median_us"].sum()
+    for column in ("line", "opcode"):
+        groups = frame.groupby(column)["median_us"].sum()
+        assert "" not in groups.index and groups.sum() == pytest.approx(whole)
+    row = session._explorer_source_().timings()[0]
+    assert (row.kernel, row.opcode, row.line) == ("(whole program)", "", "")

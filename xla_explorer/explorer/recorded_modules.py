@@ -263,7 +263,8 @@ def join_times(session: Session, profile: XlaProfile) -> None:
         "instruction": None,
     }
     rows = [
-        {**blank, "kernel": WHOLE_PROGRAM, "opcode": "", "runs_on": "XLA", "n": len(walls), "median_us": median, "iqr_us": iqr,
+        {**blank, "kernel": WHOLE_PROGRAM, "opcode": None, "line": None,
+         "runs_on": "XLA", "n": len(walls), "median_us": median, "iqr_us": iqr,
          "bytes": int(cost.bytes_accessed), "flops": int(cost.flops), "gb_per_s": cost.bytes_accessed / median / 1e3 if median else None}
     ]  # fmt: skip
     known = {i.name: i.id for i in session.module.instructions()}

@@ -26,14 +26,6 @@ OTHER_SPELLINGS = {
     "reason": {"why", "why_not", "why_not_fused", "problem", "says", "explanation"},
 }
 """Names that a fact must not have: source line, share of the roof, predicted time, reason."""
-MADE_FROM_DATA = {
-    "asking/reply.py", "code/kernel_run.py", "code/program.py", "code/side_by_side.py",
-    "comparisons/fusion_comparison.py", "comparisons/program_comparison.py", "display/blocks.py",
-    "display/report.py", "measures/emulation.py", "measures/profile_frame.py",
-    "questions/claims.py", "questions/pass_table.py", "sameness/same.py", "sessions/passes.py",
-    "xla/first_nan.py", "xla/overrides/report.py", "xla/profile.py",
-}  # fmt: skip
-"""Files that compute some columns from data, such as names of passes or of two sides."""
 
 
 def _tables(path: Path) -> Iterator[tuple[int, ast.expr]]:
@@ -46,8 +38,8 @@ def _tables(path: Path) -> Iterator[tuple[int, ast.expr]]:
                 yield node.lineno, node.args[place]
 
 
-def _columns(path: Path) -> Iterator[tuple[int, list[str] | None]]:
-    """Yield the line and the columns of each table; None if they are made from data."""
+def _columns(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line and the columns of each table; of computed ones those in its text."""
     tables = list(_tables(path))
     if not tables:
         return
@@ -57,22 +49,20 @@ def _columns(path: Path) -> Iterator[tuple[int, list[str] | None]]:
         try:
             found = eval(compile(ast.Expression(node), str(path), "eval"), vars(module))
         except (NameError, AttributeError, TypeError):
-            yield line, None
-        else:
-            yield line, column_names([str(name) for name in found])
+            parts_of = node.elts if isinstance(node, ast.List) else []
+            found = [one.value for one in parts_of if isinstance(one, ast.Constant)]
+        yield line, column_names([str(name) for name in found])
 
 
 def test_every_table_has_columns_of_the_vocabulary() -> None:
-    unknown, from_data = [], set()
+    unknown, seen = [], 0
     for path in ROOMS:
         name = path.relative_to(ROOT / "explorer").as_posix()
         for line, columns in _columns(path):
-            if columns is None:
-                from_data.add(name)
-                continue
+            seen += len(columns)
             unknown += [f"{name}:{line}: {one}" for one in columns if one not in COLUMNS]
     assert not unknown, "columns.py has no such column: " + "; ".join(unknown)
-    assert from_data == MADE_FROM_DATA
+    assert seen > 300
 
 
 def test_a_fact_has_one_spelling() -> None:

@@ -85,7 +85,7 @@ class SideBySide(Report):
             for k in self.kernels
         ]
         return Table(
-            ["kernel", "line", "HLO", *self.stages, *[f"{stage} time" for stage in self.stages]],
+            ["kernel", "line", "hlo", *self.stages, *[f"{stage} time" for stage in self.stages]],
             rows,
         )
 

@@ -266,7 +266,7 @@ def compare_backends(
 
 def _untimed(session: Compilation) -> pandas.DataFrame:
     """Return the rows of a profile without times."""
-    rows = [{"kernel": WHOLE_PROGRAM, "opcode": "", "runs_on": "PTX emulator", "n": 1, "line": ""}]
+    rows = [{"kernel": WHOLE_PROGRAM, "runs_on": "PTX emulator", "n": 1}]
     rows += [
         {
             "kernel": f"%{s.name}",

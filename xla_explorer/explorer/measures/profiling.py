@@ -123,7 +123,7 @@ def profile(session: Compilation, arrays: Sequence[Any], repeats: int) -> Profil
     whole = module_cost(session.module)
     widest = _widest([i.shape for i in session.module.entry.instructions.values()])
     everything = _Work(whole, widest, max(threads.values(), default=1), bool(streaming))
-    labels = _Labels(WHOLE_PROGRAM, "", session.backend, "", None)
+    labels = _Labels(WHOLE_PROGRAM, None, session.backend, None, None)
     rows = [_row(labels, result.total_us, everything, machine)]
     for timing in result.kernels:
         step = timing.step
@@ -249,12 +249,15 @@ def kernel_threads(session: Compilation) -> dict[str, int]:
 
 
 class _Labels(NamedTuple):
-    """The texts of a row, and the id of the kernel's instruction."""
+    """The texts of a row, and the id of the kernel's instruction.
+
+    The whole program has neither opcode nor line, so that `groupby` of them leaves it out.
+    """
 
     kernel: str
-    opcode: str
+    opcode: str | None
     runs_on: str
-    line: str
+    line: str | None
     instruction: int | None
 
 

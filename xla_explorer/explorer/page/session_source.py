@@ -346,7 +346,7 @@ class SessionSource(TraceSource):
             rows.append(
                 TimingRow(
                     row["kernel"],
-                    row["opcode"],
+                    "" if whole else row["opcode"],
                     int(row["n"]),
                     _number(row["median_us"]),
                     _number(row["iqr_us"]),
@@ -354,7 +354,7 @@ class SessionSource(TraceSource):
                     int(row["flops"]),
                     _number(row["gb_per_s"]),
                     None if whole else float(row["median_us"]) / total,
-                    row["line"],
+                    "" if whole else row["line"],
                     "evaluator" if slow else "native",
                     None if key is None or key != key else int(key),
                     _number(row["roof_share"]),

@@ -84,11 +84,12 @@ class Kernel(NamedTuple):
 class ProfiledKernel(NamedTuple):
     """One kernel of a profile, or the whole program, whose columns are of one run.
 
+    opcode, line: None for the whole program, so that groups of them count each time once.
     bytes, flops, intensity: estimates. cycles: of the processor's counter, None without one.
     """
 
     kernel: str
-    opcode: str
+    opcode: str | None
     runs_on: str
     n: int
     median_us: float
@@ -99,7 +100,7 @@ class ProfiledKernel(NamedTuple):
     intensity: float | None
     gb_per_s: float | None
     roof_share: float | None
-    line: str
+    line: str | None
     instruction: int | None
 
 
