@@ -7,6 +7,9 @@ import pytest
 
 from xla_explorer.compiler.codegen.lowering.nest_steps.bind_launch import bound, bound_to_tasks
 from xla_explorer.compiler.codegen.lowering.nest_steps.choose_guards import with_branches
+from xla_explorer.compiler.codegen.lowering.nest_steps.order_instances import (
+    with_ordered_instances,
+)
 from xla_explorer.compiler.codegen.lowering.nest_steps.partition_loops import (
     with_partitioned_loops,
 )
@@ -165,6 +168,26 @@ def test_lanes_that_are_not_contiguous_are_squares() -> None:
     loops = ["i in 8 @serial", "j in 16 @unrolled", "k in 16 @vector"]
     nest = with_wide_accesses(parse_nest(_copy(loops, "64*k + 16*i + j", 2048)))
     assert "load %x[64*k + 16*i + j] square 16 along j" in nest_text(nest)
+
+
+@pytest.mark.parametrize(("instances", "one_by_one"), [(16, True), (8, False)])
+def test_many_instances_of_a_reduction_are_written_one_by_one(
+    instances: int, one_by_one: bool
+) -> None:
+    nest = parse_nest(
+        f"""kernel @rows(%x: f32[{instances},60], out %y: f32[{instances}]) {{
+  %1 = constant 0 : f32
+  for i in {instances} @unrolled {{
+    %2 = reduce add from %1 over k in 60 @serial : f32 {{
+      %3 = load %x[i, k] : f32
+      yield %3
+    }}
+    store %2, %y[i]
+  }}
+}}
+"""
+    )
+    assert (" one-by-one" in nest_text(with_ordered_instances(nest))) is one_by_one
 
 
 def test_loops_count_in_the_common_factor_of_indices() -> None:

@@ -34,19 +34,12 @@ from xla_explorer.compiler.codegen.lowering.unrolled_values import Point, Unroll
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
     Combination,
-    Compute,
-    Constant,
-    Iota,
-    Load,
     LoopNest,
     Reduce,
     uses_of,
 )
 from xla_explorer.hlo.analysis.indexing import Axis
 
-FEW_INSTANCES = (
-    8  # with more, each operand is loaded just before its combination, to save registers
-)
 _LANES_OF_TRUTH = {
     "add": "or",
     "maximum": "or",
@@ -137,7 +130,6 @@ class ReductionWriter(Reducing[AccessLowering]):
             over.extent if over is not None and (over in needed or over is self.vector) else 1
         )
         self.points = points([*self.outer, *self.own])
-        self.is_flat = all(isinstance(x, (Load, Constant, Iota, Compute)) for x in s.body)
 
     # -- one operation -----------------------------------------------------------------------------
     def opened(self) -> OpenReduction:
@@ -269,7 +261,7 @@ class ReductionWriter(Reducing[AccessLowering]):
         guards = self.s.guards
         with (
             self.l.guarded(guards),
-            self.l.instance_by_instance(self.is_flat and len(points(self.outer)) > FEW_INSTANCES),
+            self.l.instance_by_instance(self.l.nest.form(self.s.axes[0].axis).one_by_one),
         ):
             self.l.body(self.s.body)
             return [

@@ -20,6 +20,7 @@ from xla_explorer.compiler.codegen.lowering.legalise_types import LEGALISE_TYPES
 from xla_explorer.compiler.codegen.lowering.nest_step import NestStep
 from xla_explorer.compiler.codegen.lowering.nest_steps.bind_launch import BIND_LAUNCH, BIND_TASKS
 from xla_explorer.compiler.codegen.lowering.nest_steps.choose_guards import CHOOSE_GUARDS
+from xla_explorer.compiler.codegen.lowering.nest_steps.order_instances import ORDER_INSTANCES
 from xla_explorer.compiler.codegen.lowering.nest_steps.partition_loops import PARTITION_LOOPS
 from xla_explorer.compiler.codegen.lowering.nest_steps.place_barriers import PLACE_BARRIERS
 from xla_explorer.compiler.codegen.lowering.nest_steps.simplify_guards import SIMPLIFY_GUARDS
@@ -41,6 +42,7 @@ NEST_STEPS: list[NestStep] = [
     BIND_LAUNCH,
     BIND_TASKS,
     WIDE_MEMORY,
+    ORDER_INSTANCES,
     STRIDE_LOOPS,
 ]
 RECORD_STEPS: list[BodyStep] = [

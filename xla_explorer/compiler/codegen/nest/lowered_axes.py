@@ -21,19 +21,23 @@ class AxisForm(NamedTuple):
         The loop counts in steps of this factor, which all indices have in common.
     written_out : bool
         Each step of the loop has code of its own.
+    one_by_one : bool
+        The unrolled instances of the reduction are written one after the other.
     """
 
     number: IndexExpression | None = None
     branches: bool = False
     stride: int = 1
     written_out: bool = False
+    one_by_one: bool = False
 
     @property
     def text(self) -> str:
         """The decisions after the kind of the axis."""
         number = f" = {self.number}" if self.number is not None else ""
         stride = f" by {self.stride}" if self.stride > 1 else ""
-        return f"{' written-out' if self.written_out else ''}{stride}{number}"
+        order = " one-by-one" if self.one_by_one else ""
+        return f"{' written-out' if self.written_out else ''}{order}{stride}{number}"
 
 
 UNCHANGED = AxisForm()
