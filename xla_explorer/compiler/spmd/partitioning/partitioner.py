@@ -241,7 +241,7 @@ class Partitioner:
         choice = self._record(value, version, tiling, path)
         moved = self._producers.get(_key(value))
         self.w.cause = WrittenFor(self.subject, choice, moved, version.tiling, tiling)
-        made = written(self.w, version, path)
+        made = written(self.w, version, path, not self.cheapest)
         self.w.cause = cause
         return self._known(value, made)
 

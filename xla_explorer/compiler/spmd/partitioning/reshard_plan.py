@@ -139,12 +139,13 @@ def path_for(
 
 
 _ALL_KINDS = frozenset(["slice", "all-gather", "all-to-all", "collective-permute"])
+_GATHERS = frozenset(["all-gather"])
 # XLA's choices in order: the first set of kinds that leads to the target.
 _XLA_ORDER = (
     frozenset(["collective-permute"]),
     frozenset(["slice"]),
     frozenset(["all-to-all", "collective-permute"]),
-    frozenset(["all-gather"]),
+    _GATHERS,
     frozenset(["slice", "all-to-all", "collective-permute"]),
 )
 
@@ -155,7 +156,13 @@ def _xla(array: _Array, source: Tiling, target: Tiling) -> Iterator[ReshardPath]
         if found is not None:
             yield found
             return
+    swapped = _swapped(array, source, target)
+    if swapped is not None:
+        yield swapped
+        return
     for kinds in _XLA_ORDER:
+        if kinds == _GATHERS and _sums(array, source, target):
+            break
         found = _cheapest(array, source, target, kinds)
         if found is not None:
             yield found
@@ -165,20 +172,66 @@ def _xla(array: _Array, source: Tiling, target: Tiling) -> Iterator[ReshardPath]
         yield whole
 
 
+def _swapped(array: _Array, source: Tiling, target: Tiling) -> ReshardPath | None:
+    """Return an all-to-all and a permute if two dimensions swap their numbers of tiles, or None."""
+    tiles = [[array.axes.tiles(axes) for axes in tiling.dims] for tiling in (source, target)]
+    differ = [d for d, (a, b) in enumerate(zip(*tiles, strict=True)) if a != b]
+    if len(differ) != 2 or source.manual != target.manual:
+        return None
+    dim, to = sorted(differ, key=lambda d: -tiles[0][d])
+    few, many = tiles[1][dim], tiles[0][dim]
+    if (tiles[0][to], tiles[1][to]) != (few, many) or few == 1:
+        return None
+    for move in _exchanges(array, source, target, _singles(array)):
+        counts = [array.axes.tiles(axes) for axes in move.result.dims]
+        if move.kind == "all-to-all" and counts == tiles[1]:
+            sent = float(array.bytes(move.result))
+            rest = [Move("collective-permute", target, sent)] if move.result != target else []
+            return ReshardPath(source, target, (move, *rest))
+    return None
+
+
+def _singles(array: _Array) -> tuple[Axes, ...]:
+    return tuple([(k,) for k in range(len(array.axes.sizes))])
+
+
+def _sums(array: _Array, source: Tiling, target: Tiling) -> bool:
+    """Return True if several dimensions are gathered, one of them by an all-reduce."""
+    split = [d for d, axes in enumerate(source.dims) if axes and not target.dims[d]]
+    few = [2 * array.sizes[d] <= array.axes.tiles(source.dims[d]) for d in split]
+    return len(split) > 1 and any(few)
+
+
 def _by_whole_copy(array: _Array, source: Tiling, target: Tiling) -> ReshardPath | None:
     """Return the path that gathers every dimension that differs, then slices."""
     if source.manual != target.manual:
         return None
     moves: list[Move] = []
-    at = source
-    for dim, axes in enumerate(source.dims):
-        if axes and axes != target.dims[dim]:
-            at = _gathered(array, at, dim, axes, moves)
+    split = [d for d, axes in enumerate(source.dims) if axes and axes != target.dims[d]]
+    at = _unsplit(array, source, split, moves)
     for dim, axes in enumerate(target.dims):
         if axes != at.dims[dim]:
             at = at.with_dim(dim, axes)
             moves.append(Move("slice", at, 0.0, -1, dim, axes))
     return ReshardPath(source, target, tuple(moves))
+
+
+def _unsplit(array: _Array, at: Tiling, dims: Sequence[int], moves: list[Move]) -> Tiling:
+    """Gather some dimensions: those of one element together, then the gathers, then the sums.
+
+    The dimensions of one element need one all-reduce over all their axes.
+    """
+    single = [d for d in dims if array.sizes[d] == 1]
+    if len(single) > 1:
+        axes = tuple([k for d in single for k in at.dims[d]])
+        after = at.replicated(single)
+        sent = 2 * array.bytes(after) * (array.axes.tiles(axes) - 1) / array.axes.tiles(axes)
+        moves.append(Move("all-reduce", after, sent, single[0], -1, axes))
+        at, dims = after, [d for d in dims if d not in single]
+    sums = [d for d in dims if 1 < 2 * array.sizes[d] <= array.axes.tiles(at.dims[d])]
+    for dim in [*[d for d in dims if d not in sums], *sums]:
+        at = _gathered(array, at, dim, at.dims[dim], moves)
+    return at
 
 
 def _gathered(array: _Array, at: Tiling, dim: int, axes: Axes, moves: list[Move]) -> Tiling:
@@ -206,7 +259,7 @@ def _cheapest(
     if source.manual != target.manual:
         return None
     few = len(array.axes.sizes) <= _FEW_AXES
-    atoms = tuple([(k,) for k in range(len(array.axes.sizes))]) if few else _atoms(source, target)
+    atoms = _singles(array) if few else _atoms(source, target)
     counter = itertools.count()
     most = max(array.bytes(source), array.bytes(target))
     heap: list[tuple[float, int, Tiling, tuple[Move, ...]]] = [(0.0, next(counter), source, ())]

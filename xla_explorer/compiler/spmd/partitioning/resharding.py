@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from xla_explorer.compiler.spmd.partitioning.device_axes import DeviceAxes, Tiling
 from xla_explorer.compiler.spmd.partitioning.reshard_plan import Move, ReshardPath
@@ -13,8 +14,14 @@ from xla_explorer.hlo.primitive_type import S32
 from xla_explorer.hlo.shape import Shape
 
 
-def written(w: Writer, value: ShardedValue, path: ReshardPath) -> ShardedValue:
-    """Write the moves of a path; adjacent slices become one dynamic-slice."""
+def written(
+    w: Writer, value: ShardedValue, path: ReshardPath, splits: bool = False
+) -> ShardedValue:
+    """Write the moves of a path; adjacent slices become one dynamic-slice.
+
+    splits: an exchange between dimensions that other axes split too stands between reshapes, as
+    XLA writes it.
+    """
     x, at, shape = value.local, value.tiling, value.shape
     moves = list(path.moves)
     while moves:
@@ -31,7 +38,9 @@ def written(w: Writer, value: ShardedValue, path: ReshardPath) -> ShardedValue:
         elif move.kind == "all-reduce":
             x = _added(w, x, shape, move)
         elif move.kind == "all-to-all":
-            x = _exchanged(w, x, shape, move)
+            partly = splits and bool(move.result.dims[move.dim] or at.dims[move.to])
+            partly &= not (moves and moves[0].kind == "collective-permute")
+            x = _split_exchange(w, x, shape, move) if partly else _exchanged(w, x, shape, move)
         else:
             x = w.permute(x, pairs_between(w.axes, at, move.result))
         at = move.result
@@ -91,6 +100,24 @@ def _exchanged(w: Writer, x: HloInstruction, shape: Shape, move: Move) -> HloIns
     sizes[to] = after[to]
     sizes[d] *= count
     return cut_to(w, w.reshape(x, sizes), after)
+
+
+def _split_exchange(w: Writer, x: HloInstruction, shape: Shape, move: Move) -> HloInstruction:
+    """Exchange with the tiles of one dimension as a dimension of their own."""
+    place = move.dim if move.result.dims[move.dim] else move.to
+    after = w.axes.local(shape.dimensions, move.result)
+    sizes = list(shape.dimensions)
+    sizes.insert(place, 1)
+    dims = list(move.result.dims)
+    dims.insert(place, ())
+    numbers = [n + (n >= place) for n in (move.dim, move.to)]
+    inner = replace(
+        move, result=Tiling(tuple(dims), move.result.manual), dim=numbers[0], to=numbers[1]
+    )
+    local = list(x.shape.dimensions)
+    local.insert(place, 1)
+    whole = shape.with_dimensions(sizes)
+    return w.reshape(_exchanged(w, w.reshape(x, local), whole, inner), after)
 
 
 def tiles_of(axes: DeviceAxes, tiling: Tiling) -> list[tuple[int, ...]]:

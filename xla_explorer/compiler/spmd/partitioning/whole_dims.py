@@ -28,6 +28,25 @@ def moved_away(
     return result
 
 
+def without_splits(
+    axes: DeviceAxes, sizes: Sequence[int], tiling: Tiling, whole: Sequence[int]
+) -> Tiling:
+    """Return a tiling without splits of some dimensions, in XLA's order.
+
+    All tiles of a dimension move to the first other dimension that they divide.
+    """
+    for d in whole:
+        if not tiling.dims[d]:
+            continue
+        moved, tiling = tiling.dims[d], tiling.with_dim(d, ())
+        for to, size in enumerate(sizes):
+            tiles = axes.tiles((*tiling.dims[to], *moved))
+            if to not in whole and size % tiles == 0:
+                tiling = tiling.with_dim(to, (*tiling.dims[to], *moved))
+                break
+    return tiling
+
+
 def first_tiling(p: Partitioner, i: HloInstruction) -> Tiling:
     """Return the annotated tiling of an array, or of a tuple's first array."""
     tree = p.wanted_tree(i)
@@ -51,7 +70,10 @@ def kept_whole(
     """
     wanted = first_tiling(p, i)
     shape = i.shape.tuple_shapes[0] if i.shape.is_tuple else i.shape
-    tiling = moved_away(p.axes, shape.dimensions, wanted, whole)
+    if p.cheapest:
+        tiling = moved_away(p.axes, shape.dimensions, wanted, whole)
+    else:
+        tiling = without_splits(p.axes, shape.dimensions, wanted, sorted(whole))
     operands = []
     for k, o in enumerate(i.operands):
         value = p.value(o)

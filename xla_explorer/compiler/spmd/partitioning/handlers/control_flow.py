@@ -52,10 +52,13 @@ def _manual(tree: TilingTree) -> frozenset[int]:
 def _argument_trees(
     p: Partitioner, called: HloComputation, operands: Sequence[HloInstruction]
 ) -> list[TilingTree]:
-    """Return the shardings of a computation's parameters: their own, or the arguments'."""
+    """Return the shardings of a computation's parameters: their own, or the arguments'.
+
+    The policy `xla` always takes the arguments'; the computation reshards where it must.
+    """
     found = []
     for parameter, operand in zip(called.parameters(), operands, strict=True):
-        own = p.run.annotations.has(parameter)
+        own = p.cheapest and p.run.annotations.has(parameter)
         value = p.values[operand]
         found.append(
             p.run.annotations.of(parameter)

@@ -13,6 +13,7 @@ from xla_explorer.compiler.spmd.partitioning.halo import masked
 from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner, handles
 from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, Value
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.opcodes import CONSTANT
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
 
@@ -106,6 +107,8 @@ def dynamic_update_slice(p: Partitioner, i: HloInstruction) -> Value:
     """Update each part: elements outside it fall into padding that is dropped."""
     value, update, wanted = p.value(i.operands[0]), p.value(i.operands[1]), p.wanted(i)
     cut = [d for d, n in enumerate(value.dims) if update.dims[d] != n]
+    if not p.cheapest:
+        return _updated_in_order(p, i, cut)
     given = p.to(value, wanted)
     patch = p.to(update, wanted.replicated(cut))
     at = _starts(p, i.operands[2:], wanted.manual, cut)
@@ -126,3 +129,60 @@ def dynamic_update_slice(p: Partitioner, i: HloInstruction) -> Value:
         ]
     local = p.w.slice(p.w.copied(i, [x, patch.local, *at], x.shape), kept)
     return p.made(local, i.shape, wanted)
+
+
+def _updated_in_order(p: Partitioner, i: HloInstruction, cut: Sequence[int]) -> Value:
+    """Update in XLA's order: within one part if the update lies in one, else on whole dimensions.
+
+    Source: spmd_partitioner.cc (HandleDynamicUpdateSlice).
+    """
+    value, update, wanted = p.value(i.operands[0]), p.value(i.operands[1]), p.wanted(i)
+    at = _starts(p, i.operands[2:], wanted.manual, cut)
+    split = [d for d in cut if wanted.dims[d]]
+    own = p.axes.local(value.dims, wanted)
+    if split and all(_in_one_part(i, d, own[d]) for d in split):
+        return _updated_by_owner(p, i, split, (cut, at))
+    held = Tiling(value.tiling.dims, wanted.manual)
+    more = p.axes.tiles(held.used) > p.axes.tiles(wanted.used)
+    base = (held if more else wanted).replicated(cut)
+    x, patch = p.to(value, base).local, p.to(update, base).local
+    return p.made(p.w.copied(i, [x, patch, *at], x.shape), i.shape, base)
+
+
+def _in_one_part(i: HloInstruction, d: int, own: int) -> bool:
+    """Return True if an update lies in one part of a dimension."""
+    size, start = i.operands[1].shape.dimensions[d], i.operands[2 + d]
+    if size == 1 or start.opcode is not CONSTANT:
+        return size == 1
+    first = min(max(int(start.literal.array), 0), i.shape.dimensions[d] - size)
+    return first // own == (first + size - 1) // own
+
+
+def _updated_by_owner(
+    p: Partitioner,
+    i: HloInstruction,
+    split: Sequence[int],
+    indices: tuple[Sequence[int], list[HloInstruction]],
+) -> Value:
+    """Update each part, and take the result where the update lies in the part."""
+    cut, at = indices
+    value, update, wanted = p.value(i.operands[0]), p.value(i.operands[1]), p.wanted(i)
+    given = p.to(value, wanted)
+    patch = p.to(update, wanted.replicated(cut)).local
+    inside: HloInstruction | None = None
+    for d in split:
+        kind, own = at[d].shape.element_type, given.local.shape.dimensions[d]
+        last = p.w.constant(value.dims[d] - update.dims[d], kind)
+        start = p.w.add("clamp", [p.w.constant(0, kind), at[d], last])
+        first = p.w.of_device(p.w.starts(value.dims, wanted, d))
+        if kind is not p.s32:
+            first = p.w.add("convert", [first], start.shape)
+        moved = p.w.add("subtract", [start, first])
+        low = p.w.add("compare", [start, first], direction="GE")
+        high = p.w.add("compare", [moved, p.w.constant(own, kind)], direction="LT")
+        mine = p.w.add("and", [low, high])
+        at[d] = p.w.add("select", [mine, moved, p.w.constant(0, kind)])
+        inside = mine if inside is None else p.w.add("and", [inside, mine])
+    assert inside is not None
+    x = p.w.copied(i, [given.local, patch, *at], given.local.shape)
+    return p.made(p.w.select(inside, x, given.local), i.shape, wanted)

@@ -16,6 +16,7 @@ from xla_explorer.compiler.spmd.partitioning.halo import (
 from xla_explorer.compiler.spmd.partitioning.handlers.windowed_operands import halo_pad, halo_slice
 from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner, handles
 from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, Value
+from xla_explorer.compiler.spmd.partitioning.whole_dims import without_splits
 from xla_explorer.hlo.attributes.values import PaddingDimension
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -285,6 +286,10 @@ def concatenate(p: Partitioner, i: HloInstruction) -> Value:
     if turned is not None:
         return turned
     values, dim = [p.value(o) for o in i.operands], i.attributes["dimensions"][0]
+    if not p.cheapest:
+        whole = without_splits(p.axes, i.shape.dimensions, p.wanted(i), [dim])
+        parts = [p.to(v, whole).local for v in values]
+        return p.made(p.w.copied(i, parts, p.local_shape(i.shape, whole)), i.shape, whole)
     offsets = [sum([v.dims[dim] for v in values[:k]]) for k in range(len(values))]
 
     def ranges(tiling: Tiling, number: int) -> dict[int, tuple[Starts, int]]:

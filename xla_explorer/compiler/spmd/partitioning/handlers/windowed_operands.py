@@ -24,6 +24,9 @@ from xla_explorer.hlo.shape import tuple_shape
 def halo_slice(p: Partitioner, i: HloInstruction) -> Value:
     """Slice in the operand's sharding if it has more tiles than the result's, else in this one."""
     value, wanted = p.value(i.operands[0]), p.wanted(i)
+    merged = _merged_pad(p, i, wanted)
+    if merged is not None:
+        return _padded(p, i, *merged)
     held = Tiling(value.tiling.dims, wanted.manual)
     more = p.axes.tiles(held.used) > p.axes.tiles(wanted.used)
     for target in [held, wanted] if more else [wanted]:
@@ -59,13 +62,45 @@ def _sliced(p: Partitioner, i: HloInstruction, value: ShardedValue, target: Tili
     return p.made(local, i.shape, target)
 
 
+def _merged_pad(
+    p: Partitioner, i: HloInstruction, wanted: Tiling
+) -> tuple[HloInstruction, tuple[PaddingDimension, ...]] | None:
+    """Return the pad under a slice and the padding of both together, or None.
+
+    One halo exchange serves both if they have one sharding and the operand is split.
+    """
+    pad = i.operands[0]
+    while pad.opcode.name == "copy" and p.value(pad).tiling == wanted:
+        pad = pad.operands[0]
+    if pad.opcode.name != "pad" or p.value(pad).tiling != wanted:
+        return None
+    if p.value(pad.operands[0]).tiling.is_replicated:
+        return None
+    found, twice = [], False
+    sizes = pad.shape.dimensions
+    for d, (c, s) in enumerate(zip(pad.attributes["padding"], i.attributes["slice"], strict=True)):
+        if c.interior or s.stride != 1:
+            return None
+        cut = s.limit - s.start != sizes[d]
+        twice |= bool(wanted.dims[d]) and cut and bool(c.low or c.high)
+        found.append(PaddingDimension(c.low - s.start, s.limit - (sizes[d] - c.high), 0))
+    return (pad, tuple(found)) if twice else None
+
+
 def halo_pad(p: Partitioner, i: HloInstruction) -> Value:
     """Pad each part; the mask is left out if zeros of the permutes serve as the padding."""
-    wanted, config = p.wanted(i), i.attributes["padding"]
-    if wanted.is_replicated:
+    if p.wanted(i).is_replicated:
         return replicated(p, i)
-    value = p.value(i.operands[0])
-    fill = p.to(p.value(i.operands[1]), p.axes.unsplit(0, wanted.manual)).local
+    return _padded(p, i, i, i.attributes["padding"])
+
+
+def _padded(
+    p: Partitioner, i: HloInstruction, pad: HloInstruction, config: tuple[PaddingDimension, ...]
+) -> Value:
+    """Return a pad's operand with some padding, as the value of an instruction."""
+    wanted = p.wanted(i)
+    value = p.value(pad.operands[0])
+    fill = p.to(p.value(pad.operands[1]), p.axes.unsplit(0, wanted.manual)).local
     windows = [WindowDimension(1, 1, c.low, c.high, c.interior + 1) for c in config]
     zero = fill.opcode is CONSTANT and not fill.literal.array.any()
     masked = False
@@ -83,7 +118,7 @@ def halo_pad(p: Partitioner, i: HloInstruction) -> Value:
     )
     x = given.local
     if any(map(any, rest)):
-        x = p.w.copied(i, [x, fill], padding=rest)
+        x = p.w.copied(pad, [x, fill], padding=rest)
     return p.made(_part(p, given, x, i, wanted), i.shape, wanted)
 
 
