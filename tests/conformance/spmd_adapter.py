@@ -41,7 +41,9 @@ def partition(hlo_text: str, num_partitions: int, options: dict[str, Any]) -> st
     """
     module = parse_hlo(hlo_text)
     if not is_annotated(module, options):
-        make_pass("shardy-xla").run(module, PassContext())
+        shardy = bool(options.get("use_shardy_partitioner"))
+        name = "shardy-xla" if shardy else "sharding-propagation"
+        make_pass(name).run(module, PassContext())
     policy = os.environ.get("SPMD_POLICY", "cost")
     SpmdPartitioning(num_partitions, policy).run(module, PassContext())
     verify(module)

@@ -9,40 +9,26 @@ Source: xla/service/spmd/dot_handler.cc (PartitionDot).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from xla_explorer.compiler.spmd.partitioning.axis_groups import (
+    AxisGroups,
+    Chosen,
+    Problem,
+    Split,
+)
 from xla_explorer.compiler.spmd.partitioning.device_axes import Axes
 from xla_explorer.compiler.spmd.partitioning.factors import Assignment, FactorTable
 
-# The axes of each factor in one array.
-Split = tuple[Axes, ...]
 _LEFT, _RIGHT, _OUT = range(3)
 
 
-@dataclass(frozen=True)
-class _Problem:
-    """The splits of both operands and of the result, and the axes that are assigned already."""
-
-    splits: tuple[Split, Split, Split]
-    done: frozenset[int]
-
-    def with_split(self, array: int, split: Split) -> _Problem:
-        """Return the problem with another split of one array."""
-        found = list(self.splits)
-        found[array] = split
-        return replace(self, splits=(found[0], found[1], found[2]))
-
-
-_Chosen = dict[int, Axes]
-
-
-class ContractionOrder:
+class ContractionOrder(AxisGroups):
     """Assigns the axes of one contraction in XLA's order."""
 
     def __init__(self, table: FactorTable, widths: Sequence[int]) -> None:
-        self.table, self.devices, self.widths = table, table.devices, widths
+        super().__init__(table, widths)
         kinds: dict[str, list[int]] = {"batch": [], "left": [], "right": [], "inner": []}
         for k, factor in enumerate(table.factors):
             left, right, out = [d is not None for d in factor.dims[:3]]
@@ -53,92 +39,12 @@ class ContractionOrder:
 
     def assignment(self) -> Assignment:
         """Return XLA's assignment."""
-        q = _Problem(
-            (self._split(_LEFT), self._split(_RIGHT), self._split(_OUT)),
-            frozenset(self.table.manual),
-        )
-        found = self.solved(q)
+        found = self.solved(self.start())
         axes = tuple([found.get(k, ()) for k in range(len(self.table.factors))])
         return Assignment(self.table.factors, axes, self.table.manual)
 
-    def _split(self, array: int) -> Split:
-        tiling = self.table.tilings[array]
-        dims = [factor.dims[array] for factor in self.table.factors]
-        return tuple([() if d is None else tiling.dims[d] for d in dims])
-
-    # -- numbers -----------------------------------------------------------------------------------
-    def _active(self, q: _Problem) -> list[int]:
-        return [k for k in range(len(self.devices.sizes)) if k not in q.done]
-
-    def _axes(self, q: _Problem, array: int, factors: Sequence[int]) -> Axes:
-        split = q.splits[array]
-        return tuple([k for f in factors for k in split[f] if k not in q.done])
-
-    def _tiles(self, q: _Problem, array: int, factors: Sequence[int]) -> int:
-        return self.devices.tiles(self._axes(q, array, factors))
-
-    def _used(self, q: _Problem, array: int) -> Axes:
-        return self._axes(q, array, range(len(self.table.factors)))
-
-    def _spare(self, q: _Problem, array: int) -> list[int]:
-        used = self._used(q, array)
-        return [k for k in self._active(q) if k not in used]
-
-    def _bytes(self, q: _Problem, array: int, whole: bool = False) -> int:
-        split = q.splits[array]
-        sizes = [
-            factor.size if whole else -(-factor.size // self.devices.tiles(split[k]))
-            for k, factor in enumerate(self.table.factors)
-            if factor.dims[array] is not None
-        ]
-        return math.prod(sizes) * self.widths[array]
-
-    def _same_counts(self, q: _Problem, arrays: tuple[int, int], factors: Sequence[int]) -> bool:
-        a, b = arrays
-        return all(self._tiles(q, a, [f]) == self._tiles(q, b, [f]) for f in factors)
-
-    # -- permutations of axes ----------------------------------------------------------------------
-    def _aligned(self, split: Split, have: Axes, want: Axes) -> Split | None:
-        """Return a split with some axes renamed; the displaced ones take their names."""
-        if len(have) != len(want):
-            return None
-        names = dict(zip(have, want, strict=True))
-        left = [k for k in have if k not in want]
-        for k in want:
-            if k not in names:
-                match = [x for x in left if self.devices.sizes[x] == self.devices.sizes[k]]
-                if not match:
-                    return None
-                names[k] = match[0]
-                left.remove(match[0])
-        if any(self.devices.sizes[a] != self.devices.sizes[b] for a, b in names.items()):
-            return None
-        return tuple([tuple([names.get(k, k) for k in axes]) for axes in split])
-
-    def _freed(self, q: _Problem, array: int, axes: Axes) -> Split | None:
-        """Return an array's split without some axes: others that it leaves replace them."""
-        spare = [k for k in self._spare(q, array) if k not in axes]
-        names: dict[int, int] = {}
-        for k in self._used(q, array):
-            if k in axes:
-                match = [x for x in spare if self.devices.sizes[x] == self.devices.sizes[k]]
-                if not match:
-                    return None
-                names[k] = match[0]
-                spare.remove(match[0])
-        return tuple([tuple([names.get(k, k) for k in some]) for some in q.splits[array]])
-
-    @staticmethod
-    def _without(split: Split, factors: Sequence[int], done: frozenset[int]) -> Split:
-        return tuple(
-            [
-                tuple([k for k in axes if k in done]) if f in factors else axes
-                for f, axes in enumerate(split)
-            ]
-        )
-
     # -- the order ---------------------------------------------------------------------------------
-    def solved(self, q: _Problem) -> _Chosen:
+    def solved(self, q: Problem) -> Chosen:
         """Return the assignment: first without permutations between groups, then with them.
 
         Without a match the operands follow the result.
@@ -149,7 +55,7 @@ class ContractionOrder:
                 return found
         return self._pick(q, _OUT, range(len(self.table.factors)))
 
-    def _attempt(self, q: _Problem, strict: bool) -> _Chosen | None:
+    def _attempt(self, q: Problem, strict: bool) -> Chosen | None:
         for found in (
             self._whole(q, False),
             self._by_batch(q, strict),
@@ -161,15 +67,15 @@ class ContractionOrder:
                 return found
         return self._whole(q, True)
 
-    def _grouped(self, q: _Problem, chosen: _Chosen) -> _Chosen:
+    def _grouped(self, q: Problem, chosen: Chosen) -> Chosen:
         """Solve the rest after some factors have their axes."""
         rest = self.solved(replace(q, done=q.done.union(*chosen.values())))
         return {**rest, **chosen}
 
-    def _pick(self, q: _Problem, array: int, factors: Sequence[int]) -> _Chosen:
+    def _pick(self, q: Problem, array: int, factors: Sequence[int]) -> Chosen:
         return {f: self._axes(q, array, [f]) for f in factors if self._axes(q, array, [f])}
 
-    def _whole(self, q: _Problem, reshards: bool) -> _Chosen | None:
+    def _whole(self, q: Problem, reshards: bool) -> Chosen | None:
         """Assign all remaining axes to one kind of factor."""
         n = self.devices.tiles(self._active(q))
         out = self._tiles(q, _OUT, range(len(self.table.factors)))
@@ -195,7 +101,7 @@ class ContractionOrder:
                     return self._pick(q, _OUT, factors)
         return self._inner_of_one(q, inner) if out == 1 else None
 
-    def _inner_of_one(self, q: _Problem, inner: Sequence[bool]) -> _Chosen | None:
+    def _inner_of_one(self, q: Problem, inner: Sequence[bool]) -> Chosen | None:
         """Contract over one operand's axes if it is larger than a result that is whole."""
         for array, other in ((_RIGHT, _LEFT), (_LEFT, _RIGHT)):
             large = self._bytes(q, array, True) > self._bytes(q, _OUT, True)
@@ -203,7 +109,7 @@ class ContractionOrder:
                 return self._pick(q, array, self.inner)
         return None
 
-    def _by_batch(self, q: _Problem, strict: bool) -> _Chosen | None:
+    def _by_batch(self, q: Problem, strict: bool) -> Chosen | None:
         tiles = [self._tiles(q, array, self.batch) for array in range(3)]
         if tiles[_OUT] == 1 or tiles[_OUT] not in (tiles[_LEFT], tiles[_RIGHT]):
             return None
@@ -222,7 +128,7 @@ class ContractionOrder:
             q = q.with_split(array, found)
         return self._grouped(q, self._pick(q, source, self.batch))
 
-    def _to_batch(self, q: _Problem, strict: bool) -> _Chosen | None:
+    def _to_batch(self, q: Problem, strict: bool) -> Chosen | None:
         """Bring both operands to the result's split of batch factors."""
         chosen = self._pick(q, _OUT, self.batch)
         made = q
@@ -233,7 +139,7 @@ class ContractionOrder:
             made = made.with_split(array, found)
         return self._grouped(made, chosen)
 
-    def _with_batch(self, q: _Problem, array: int, chosen: _Chosen) -> Split | None:
+    def _with_batch(self, q: Problem, array: int, chosen: Chosen) -> Split | None:
         batch, own = self._tiles(q, _OUT, self.batch), self._tiles(q, array, self.batch)
         if batch % own:
             return None
@@ -257,22 +163,25 @@ class ContractionOrder:
             return None
         return tuple([(*some, *chosen.get(f, ())) for f, some in enumerate(split)])
 
-    def _by_free(self, q: _Problem, strict: bool) -> _Chosen | None:
+    def _by_free(self, q: Problem, strict: bool) -> Chosen | None:
         matched = self._matched_free(q)
         if matched is None:
             return None
         array, factors = matched
         axes = self._axes(q, _OUT, factors)
-        if not self._same_counts(q, (array, _OUT), factors):
-            return None
         found = self._aligned(q.splits[array], self._axes(q, array, factors), axes)
-        if found is None or (strict and found != q.splits[array]):
+        if found is None:
+            return None
+        wanted = self._pick(q, _OUT, factors)
+        rest = self._without(found, factors, q.done)
+        found = tuple([(*some, *wanted.get(f, ())) for f, some in enumerate(rest)])
+        if strict and found != q.splits[array]:
             return None
         q = q.with_split(array, found)
         q = q.with_split(1 - array, self._other(q, array, axes))
         return self._grouped(q, self._pick(q, _OUT, factors))
 
-    def _matched_free(self, q: _Problem) -> tuple[int, list[int]] | None:
+    def _matched_free(self, q: Problem) -> tuple[int, list[int]] | None:
         """Return the operand whose free factors the result splits alike, and these factors."""
         own = [self._tiles(q, array, self.free[array]) for array in (_LEFT, _RIGHT)]
         out = [self._tiles(q, _OUT, self.free[array]) for array in (_LEFT, _RIGHT)]
@@ -291,7 +200,7 @@ class ContractionOrder:
                 return (array, found) if found else None
         return None
 
-    def _other(self, q: _Problem, array: int, axes: Axes) -> Split:
+    def _other(self, q: Problem, array: int, axes: Axes) -> Split:
         """Return the split of the operand that is copied over the axes of a group."""
         other, groups = 1 - array, self.devices.tiles(axes)
         split = q.splits[other]
@@ -307,7 +216,7 @@ class ContractionOrder:
             return found
         return self._expected(q, array, axes)
 
-    def _exactly(self, q: _Problem, array: int, axes: Axes) -> list[int] | None:
+    def _exactly(self, q: Problem, array: int, axes: Axes) -> list[int] | None:
         """Return the factors that are split by just these axes together, or None.
 
         The axes over which the array is copied may belong to them, all or none.
@@ -322,7 +231,7 @@ class ContractionOrder:
             together |= spare
         return found if together == set(axes) else None
 
-    def _dropping(self, q: _Problem, array: int, axes: Axes) -> Split | None:
+    def _dropping(self, q: Problem, array: int, axes: Axes) -> Split | None:
         """Return the other operand's split without its contracted or its free factors."""
         other, groups = 1 - array, self.devices.tiles(axes)
         inner, free = self.inner, self.free[other]
@@ -340,7 +249,7 @@ class ContractionOrder:
         found = self._aligned(q.splits[other], self._axes(q, other, factors), axes)
         return None if found is None else self._without(found, factors, q.done)
 
-    def _expected(self, q: _Problem, array: int, axes: Axes) -> Split:
+    def _expected(self, q: Problem, array: int, axes: Axes) -> Split:
         """Return the split that the result and the matched operand imply for the other one."""
         other = 1 - array
         found: list[Axes] = []
@@ -353,7 +262,7 @@ class ContractionOrder:
             found.append((*[k for k in q.splits[other][f] if k in q.done], *kept))
         return tuple(found)
 
-    def _by_inner(self, q: _Problem, strict: bool) -> _Chosen | None:
+    def _by_inner(self, q: Problem, strict: bool) -> Chosen | None:
         counts = [self._tiles(q, array, self.inner) for array in (_LEFT, _RIGHT)]
         if min(counts) == 1:
             return None
@@ -376,7 +285,7 @@ class ContractionOrder:
         q = q.with_split(_OUT, self._result(q, axes))
         return self._grouped(q, self._pick(q, source, factors))
 
-    def _result(self, q: _Problem, axes: Axes) -> Split:
+    def _result(self, q: Problem, axes: Axes) -> Split:
         """Return the result's split inside the groups of a contraction."""
         split, groups = q.splits[_OUT], self.devices.tiles(axes)
         everything = range(len(self.table.factors))
@@ -396,7 +305,7 @@ class ContractionOrder:
                     return self._without(found, factors, q.done)
         return self._without(split, everything, q.done)
 
-    def _without_copies(self, q: _Problem) -> _Chosen | None:
+    def _without_copies(self, q: Problem) -> Chosen | None:
         """Solve without the axes over which a result of whole operands is copied."""
         spare = self._spare(q, _OUT)
         if self._used(q, _LEFT) or self._used(q, _RIGHT) or not self._used(q, _OUT) or not spare:

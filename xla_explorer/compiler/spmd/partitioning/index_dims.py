@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from xla_explorer.compiler.spmd.partitioning.device_axes import Axes, Tiling
-from xla_explorer.compiler.spmd.partitioning.factors import Assignment, FactorTable
+from xla_explorer.compiler.spmd.partitioning.factors import Assignment
 from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner
 from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue
 from xla_explorer.hlo.instruction import HloInstruction
@@ -100,6 +102,8 @@ def _counts_along(indices: HloInstruction, vector_dim: int, number: int) -> int 
             if at <= number < at + size:
                 return _counts_along(part, vector_dim, number - at)
             at += size
+    if name == "constant":
+        return _counted_constant(indices, vector_dim, number)
     if name in ("copy", "convert"):
         return _counts_along(indices.operands[0], vector_dim, number)
     if name == "broadcast":
@@ -109,6 +113,18 @@ def _counts_along(indices: HloInstruction, vector_dim: int, number: int) -> int 
         return None if source is None else int(mapping[source])
     if name == "reshape":
         return _through_reshape(indices, vector_dim)
+    return None
+
+
+def _counted_constant(indices: HloInstruction, vector_dim: int, number: int) -> int | None:
+    """Return the dimension along which one component of constant indices counts, or None."""
+    array = np.asarray(indices.literal.array)
+    if vector_dim < array.ndim:
+        array = np.take(array, [number], vector_dim)
+    for dim, size in enumerate(array.shape):
+        steps = np.arange(size).reshape([-1 if d == dim else 1 for d in range(array.ndim)])
+        if size > 1 and dim != vector_dim and (array == steps).all():
+            return dim
     return None
 
 
@@ -166,28 +182,6 @@ def counted_dims(chosen: Assignment, names: Sequence[str]) -> list[int]:
         if name in ("index-parallel", "trivial-slice") and dim is not None:
             found.append(dim)
     return found
-
-
-def followed(table: FactorTable, names: Sequence[str]) -> Assignment:
-    """Return XLA's choice: axes follow the operand, then the indices, then the updates.
-
-    Axes that only the result has are not used.
-    """
-    chosen: dict[int, int | None] = {}
-    for k, where in table.places.items():
-        mine = [where[array] for array in range(len(table.tilings) - 1) if array in where]
-        ranked = sorted(mine, key=lambda number: _PREFERRED.index(names[number]))
-        chosen[k] = ranked[0] if ranked else None
-    return table.of(chosen)
-
-
-_PREFERRED = (
-    "explicit-batch",
-    "index-parallel",
-    "operand-passthrough",
-    "trivial-slice",
-    "index-passthrough",
-)
 
 
 def split_axes(tiling: Tiling, dims: Sequence[int]) -> Axes:

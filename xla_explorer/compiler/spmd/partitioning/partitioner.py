@@ -154,7 +154,11 @@ class Partitioner:
 
     def _best(self, value: ShardedValue, tiling: Tiling) -> tuple[ShardedValue, ReshardPath]:
         found = []
-        for version in self.versions(value):
+        versions = self.versions(value)
+        if not self.cheapest:
+            # XLA looks up the target only; it starts at no other version.
+            versions = [v for v in versions if v.tiling == tiling] or [value]
+        for version in versions:
             path = path_for(
                 self.axes,
                 value.dims,

@@ -146,6 +146,7 @@ _XLA_ORDER = (
     frozenset(["slice"]),
     frozenset(["all-to-all", "collective-permute"]),
     _GATHERS,
+    frozenset(["all-gather", "collective-permute"]),
     frozenset(["slice", "all-to-all", "collective-permute"]),
 )
 

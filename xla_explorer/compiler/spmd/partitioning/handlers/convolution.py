@@ -117,7 +117,7 @@ def _plan(
         if is_parallel(w, lhs[a], rhs[b]):
             kind = "batch"
         elif not p.cheapest:
-            kind = "contracted" if mode == "kernel" or contracts(w, lhs[a], rhs[b]) else "result"
+            kind = _kind_in_order(w, values, wanted, (a, b, c), mode)
         spatial.append(kind)
         if kind == "batch":
             add(w.size, (a, b, c), True)
@@ -144,6 +144,21 @@ def _kind(
     if large and w.size > 1:
         return "contracted"
     return "result"
+
+
+def _kind_in_order(
+    w: WindowDimension,
+    values: Sequence[ShardedValue],
+    wanted: Tiling,
+    dims: tuple[int, int, int],
+    mode: str,
+) -> str:
+    """Return the factor of a window dimension in XLA's order."""
+    a, b, c = dims
+    plain = w.base_dilation == 1 and not w.window_reversal and not wanted.dims[c]
+    both = plain and all([values[0].tiling.dims[a], values[1].tiling.dims[b]])
+    whole = contracts(w, values[0].dims[a], values[1].dims[b])
+    return "contracted" if mode == "kernel" or both or whole else "result"
 
 
 def _ranges(p: Partitioner, plan: _Plan, chosen: Assignment) -> dict[int, Range | None]:

@@ -12,12 +12,12 @@ from xla_explorer.compiler.spmd.partitioning.handlers.dynamic_slices import join
 from xla_explorer.compiler.spmd.partitioning.index_dims import (
     IndexDims,
     counted_dims,
-    followed,
     index_dims,
     local_indices,
     offsets_of,
     parallel_dims,
 )
+from xla_explorer.compiler.spmd.partitioning.index_order import IndexOrder
 from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner, handles
 from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, Value
 from xla_explorer.hlo.instruction import HloInstruction
@@ -92,7 +92,8 @@ def _chosen(
     costs = {a: sent(a) for a in table.candidates()}
     best = min(costs, key=lambda a: (costs[a], elements(a)))
     if not p.cheapest:
-        best = followed(table, names)
+        shapes = [*[v.shape for v in values], i.shape]
+        best = IndexOrder(p, table, shapes, names).assignment()
     if any(costs.values()):
         p.choose(
             "gather-method",

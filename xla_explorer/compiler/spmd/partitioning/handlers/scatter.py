@@ -13,12 +13,12 @@ from xla_explorer.compiler.spmd.partitioning.handlers.gather import methods
 from xla_explorer.compiler.spmd.partitioning.index_dims import (
     IndexDims,
     counted_dims,
-    followed,
     index_dims,
     local_indices,
     offsets_of,
     parallel_dims,
 )
+from xla_explorer.compiler.spmd.partitioning.index_order import IndexOrder
 from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner, handles
 from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, Value
 from xla_explorer.compiler.spmd.partitioning.whole_dims import applied, replicated
@@ -118,7 +118,7 @@ def _chosen(
     costs = {a: sent(a) for a in table.candidates()}
     best = min(costs, key=lambda a: (costs[a], work(a)))
     if not p.cheapest:
-        best = followed(table, plan.names)
+        best = IndexOrder(p, table, [*[v.shape for v in arrays], shape], plan.names).assignment()
     if any(costs.values()):
         p.choose(
             "scatter-method",
