@@ -93,3 +93,26 @@ def mode_assignment(table: FactorTable, mode: str) -> Assignment | None:
         taken = dim is not None and factor.contracted == (mode == "kernel")
         found.append(table.tilings[source].dims[dim] if taken and dim is not None else ())
     return Assignment(table.factors, tuple(found), table.manual)
+
+
+def grouped_assignment(
+    table: FactorTable, usual: Assignment, groups: int, number: int
+) -> Assignment | None:
+    """Return the assignment of a grouped convolution by its groups alone, or None.
+
+    number: of the groups' factor. The operand that splits it by all devices determines the axes;
+    else the array that splits it most, if the usual assignment splits it less.
+    """
+    devices, factor = table.devices, table.factors[number]
+    found = [
+        table.tilings[array].dims[dim] if dim is not None else ()
+        for array, dim in enumerate(factor.dims)
+    ]
+    counts = [devices.tiles(axes) for axes in found]
+    most = max(counts)
+    whole = devices.count in counts[:2]
+    less = devices.tiles(usual.axes[number]) < most
+    if most == 1 or groups % most or not (whole or less):
+        return None
+    axes = [() if k != number else found[counts.index(most)] for k in range(len(table.factors))]
+    return Assignment(table.factors, tuple(axes), table.manual)

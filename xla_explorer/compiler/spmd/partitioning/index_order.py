@@ -22,11 +22,11 @@ from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner
 from xla_explorer.hlo.shape import Shape
 
 _METHODS = (
-    ("explicit-batch",),
-    ("index-parallel",),
-    ("operand-passthrough",),
-    ("trivial-slice",),
-    ("index-passthrough",),
+    "explicit-batch",
+    "index-parallel",
+    "operand-passthrough",
+    "trivial-slice",
+    "index-passthrough",
 )
 _OPERAND, _INDICES, _SLICES = range(3)
 # What becomes whole first if an array must make room for a group.
@@ -63,14 +63,14 @@ class IndexOrder(AxisGroups):
         return Assignment(self.table.factors, axes, self.table.manual)
 
     # -- one method --------------------------------------------------------------------------------
-    def _step(
-        self, q: Problem, method: Sequence[str], chosen: Chosen
-    ) -> tuple[Problem, Chosen] | None:
+    def _step(self, q: Problem, method: str, chosen: Chosen) -> tuple[Problem, Chosen] | None:
         """Return the problem and the assignment after a method; None if it does not apply."""
-        factors = [k for k, name in enumerate(self.names) if name in method and k not in chosen]
-        mine = self._leader(q, method[0], factors)
+        factors = [k for k, name in enumerate(self.names) if name == method and k not in chosen]
+        mine = self._leader(q, method, factors)
         if not mine:
             return None
+        if method in ("explicit-batch", "index-parallel"):
+            mine = {f: mine.get(f, ()) for f in factors}
         axes = tuple([k for some in mine.values() for k in some])
         made = q
         for array in (_OPERAND, _INDICES, _SLICES):

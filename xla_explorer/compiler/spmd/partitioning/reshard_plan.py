@@ -140,6 +140,7 @@ def path_for(
 
 _ALL_KINDS = frozenset(["slice", "all-gather", "all-to-all", "collective-permute"])
 _GATHERS = frozenset(["all-gather"])
+_TO_COPIES = frozenset(["all-gather", "all-to-all", "collective-permute"])
 # XLA's choices in order: the first set of kinds that leads to the target.
 _XLA_ORDER = (
     frozenset(["collective-permute"]),
@@ -148,6 +149,7 @@ _XLA_ORDER = (
     _GATHERS,
     frozenset(["all-gather", "collective-permute"]),
     frozenset(["slice", "all-to-all", "collective-permute"]),
+    _TO_COPIES,
 )
 
 
@@ -164,6 +166,8 @@ def _xla(array: _Array, source: Tiling, target: Tiling) -> Iterator[ReshardPath]
     for kinds in _XLA_ORDER:
         if kinds == _GATHERS and _sums(array, source, target):
             break
+        if kinds == _TO_COPIES and not target.used < source.used:
+            continue
         found = _cheapest(array, source, target, kinds)
         if found is not None:
             yield found

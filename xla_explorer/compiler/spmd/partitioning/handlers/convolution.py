@@ -14,6 +14,7 @@ from xla_explorer.compiler.spmd.partitioning.choices import Alternative
 from xla_explorer.compiler.spmd.partitioning.convolution_modes import (
     contracts,
     convolution_mode,
+    grouped_assignment,
     is_parallel,
     mode_assignment,
 )
@@ -219,6 +220,10 @@ def _chosen(
     wanted: Tiling,
 ) -> Assignment:
     usual = mode_assignment(table, plan.mode) or xla_assignment(plan.i, table)
+    for number, name in enumerate(("batch_group_count", "feature_group_count")):
+        groups = int(plan.i.attributes.value(name))
+        if groups > 1 and not p.cheapest:
+            usual = grouped_assignment(table, usual, groups, number) or usual
     candidates = dict.fromkeys([usual, *table.candidates()])
     allowed = [a for a in candidates if _allowed(p, plan, a)]
     if usual not in allowed:
@@ -262,7 +267,7 @@ def _written(
     i, labels = plan.i, plan.labels
     lhs = p.to(values[0], chosen.tiling(0, i.operands[0].shape.rank))
     rhs = p.to(values[1], chosen.tiling(1, i.operands[1].shape.rank))
-    outer = [labels.input_batch, *_halo_dims(plan, chosen)]
+    outer = [labels.input_batch, *_halo_dims(p, plan, chosen)]
     x = masked(p.w, lhs, p.w.zero(lhs.local), [d for d in range(lhs.shape.rank) if d not in outer])
     kernel_inner = [d for d in range(rhs.shape.rank) if d != labels.kernel_output_feature]
     y = masked(p.w, rhs, p.w.zero(rhs.local), kernel_inner)
@@ -295,14 +300,30 @@ def _written(
     return p.all_reduced(value, chosen.partial, add, wanted)
 
 
-def _halo_dims(plan: _Plan, chosen: Assignment) -> list[int]:
-    """Return the spatial dimensions of the left operand that need halos."""
+def _halo_dims(p: Partitioner, plan: _Plan, chosen: Assignment) -> list[int]:
+    """Return the spatial dimensions of the left operand that are masked with their halos.
+
+    XLA masks before the exchange where the kernel is split.
+    """
     tiling = chosen.tiling(0, plan.i.operands[0].shape.rank)
+    ranges = _ranges(p, plan, chosen)
     return [
         d
         for d, w, kind in zip(plan.labels.input_spatial, plan.windows, plan.spatial, strict=True)
-        if tiling.dims[d] and kind != "batch" and not is_trivial(w)
+        if tiling.dims[d]
+        and kind != "batch"
+        and not is_trivial(w)
+        and (p.cheapest or kind == "result" or not _all_inside(p, plan, tiling, d, ranges[d]))
     ]
+
+
+def _all_inside(p: Partitioner, plan: _Plan, tiling: Tiling, d: int, needed: Range | None) -> bool:
+    """Return True if each shard needs elements of the array."""
+    if needed is None:
+        return False
+    size = plan.i.operands[0].shape.dimensions[d]
+    starts = [needed.starts(k) for k in range(p.axes.tiles(tiling.dims[d]))]
+    return all(start < size and start + needed.length > 0 for start in starts)
 
 
 def _under_windows(
@@ -325,15 +346,18 @@ def _under_windows(
     by_kernel = [
         d for d, kind in zip(labels.input_spatial, plan.spatial, strict=True) if kind != "result"
     ]
+    masked_later = _halo_dims(p, plan, chosen)
     for d, needed in _ranges(p, plan, chosen).items():
         if d in by_kernel or p.cheapest:
             assert needed is not None
             part = ShardedValue(x, lhs.shape, lhs.tiling)
-            x = range_of(p, part, d, lhs.tiling.dims[d], *needed.asked, zero, zeros=d in by_kernel)
+            masks = d in masked_later
+            fill = zero if masks else None
+            x = range_of(p, part, d, lhs.tiling.dims[d], *needed.asked, fill, zeros=d in by_kernel)
             windows[d] = windows[d]._replace(padding_low=needed.low, padding_high=needed.high)
     if not p.cheapest:
         part = ShardedValue(x, lhs.shape, lhs.tiling)
-        split = [d for d in _halo_dims(plan, chosen) if d not in by_kernel]
+        split = [d for d in masked_later if d not in by_kernel]
         halos = [w if d in split else WindowDimension(1) for d, w in enumerate(results)]
         given = windowed_input(p, part, halos, lhs.tiling, zero)
         if given is None:
