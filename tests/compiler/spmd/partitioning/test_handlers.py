@@ -14,6 +14,7 @@ from xla_explorer.compiler.spmd.partitioning.spmd_partitioning import (
 )
 from xla_explorer.foundation.journal import Journal, Level
 from xla_explorer.hlo.evaluator import evaluate_replicated
+from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text.parser import parse_hlo
 
@@ -161,3 +162,65 @@ def test_choices_are_decisions_in_the_journal() -> None:
     (event,) = [e for e in journal.events if e.is_decision and e.facts["choice"] == "dot-strategy"]
     assert event.facts["chosen"] == "contracting by 4"
     assert {one["name"] for one in event.facts["alternatives"]} > {"contracting by 4"}
+
+
+def _permutes(module: HloModule) -> list[HloInstruction]:
+    return [i for i in module.instructions() if i.opcode.name == "collective-permute"]
+
+
+def test_a_window_gets_the_rows_of_its_neighbours_only() -> None:
+    text = """add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a,b) }
+    ENTRY e {
+      x = f32[16,3] parameter(0), sharding={devices=[4,1]<=[4]}
+      zero = f32[] constant(0)
+      ROOT y = f32[16,3] reduce-window(x, zero), window={size=3x1 pad=1_1x0_0}, to_apply=add,
+        sharding={devices=[4,1]<=[4]} }"""
+    module = compare(text, 4, [_numbers(16, 3)], "xla")
+    assert [i.shape.dimensions for i in _permutes(module)] == [(1, 3), (1, 3)]
+
+
+def test_a_slice_far_away_is_sent_by_few_permutes() -> None:
+    text = """ENTRY e {
+      x = f32[512] parameter(0), sharding={devices=[8]<=[8]}
+      ROOT y = f32[2] slice(x), slice={[300:302]}, sharding={devices=[8]<=[8]} }"""
+    module = compare(text, 8, [_numbers(512)], "xla")
+    assert [i.shape.dimensions for i in _permutes(module)] == [(1,), (1,)]
+
+
+def test_a_contraction_that_shares_an_axis_with_its_result_uses_the_copies() -> None:
+    sharding = "{devices=[1,2,4]<=[8] last_tile_dim_replicate}"
+    text = f"""ENTRY e {{
+      x = f32[24,100] parameter(0), sharding={sharding}
+      y = f32[32,100] parameter(1), sharding={sharding}
+      ROOT d = f32[24,32] dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}},
+        sharding={sharding} }}"""
+    module = compare(text, 8, [_numbers(24, 100), _numbers(32, 100)], "xla")
+    assert _collectives(module) == {"all-reduce": 1, "collective-permute": 1}
+
+
+def test_a_scatter_takes_the_method_that_holds_the_fewest_bytes() -> None:
+    """Updates split by rows: one operand for each group, then an all-reduce."""
+    text = """add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a,b) }
+    ENTRY e {
+      x = f32[4,6] parameter(0), sharding={devices=[1,2,4]<=[8] last_tile_dim_replicate}
+      k = s32[64,1] parameter(1), sharding={devices=[4,1,2]<=[8] last_tile_dim_replicate}
+      u = f32[64,6] parameter(2), sharding={devices=[4,1,2]<=[8] last_tile_dim_replicate}
+      ROOT y = f32[4,6] scatter(x, k, u), update_window_dims={1}, inserted_window_dims={0},
+        scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add,
+        sharding={devices=[1,2,4]<=[8] last_tile_dim_replicate} }"""
+    rows = np.random.default_rng(2).integers(0, 4, (64, 1)).astype(np.int32)
+    module = compare(text, 8, [_numbers(4, 6), rows, _numbers(64, 6)], "xla")
+    (scatter,) = [i for i in module.instructions() if i.opcode.name == "scatter"]
+    assert [o.shape.dimensions for o in scatter.operands] == [(4, 3), (16, 1), (16, 3)]
+
+
+def test_an_update_of_one_row_stays_within_its_owner() -> None:
+    text = """ENTRY e {
+      x = f32[16,3] parameter(0), sharding={devices=[4,1]<=[4]}
+      u = f32[1,3] parameter(1), sharding={replicated}
+      k = s32[] parameter(2), sharding={replicated}
+      zero = s32[] constant(0)
+      ROOT y = f32[16,3] dynamic-update-slice(x, u, k, zero), sharding={devices=[4,1]<=[4]} }"""
+    for row in (0, 7, 15, 99, -3):
+        module = compare(text, 4, [_numbers(16, 3), _numbers(1, 3), np.int32(row)], "xla")
+        assert not _collectives(module)

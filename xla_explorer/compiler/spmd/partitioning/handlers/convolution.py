@@ -11,13 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from xla_explorer.compiler.spmd.partitioning.choices import Alternative
-from xla_explorer.compiler.spmd.partitioning.convolution_modes import (
-    contracts,
-    convolution_mode,
-    grouped_assignment,
-    is_parallel,
-    mode_assignment,
-)
 from xla_explorer.compiler.spmd.partitioning.device_axes import Tiling
 from xla_explorer.compiler.spmd.partitioning.factors import Assignment, Factor, FactorTable
 from xla_explorer.compiler.spmd.partitioning.halo import masked
@@ -33,7 +26,17 @@ from xla_explorer.compiler.spmd.partitioning.handlers.windows import (
 )
 from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner, handles
 from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, Value
-from xla_explorer.compiler.spmd.partitioning.windowed_input import WindowedInput, windowed_input
+from xla_explorer.compiler.spmd.partitioning.xla_order.convolution_modes import (
+    contracts,
+    convolution_mode,
+    grouped_assignment,
+    is_parallel,
+    mode_assignment,
+)
+from xla_explorer.compiler.spmd.partitioning.xla_order.windowed_input import (
+    WindowedInput,
+    windowed_input,
+)
 from xla_explorer.hlo.attributes.values import (
     ConvolutionDimensionNumbers,
     Window,

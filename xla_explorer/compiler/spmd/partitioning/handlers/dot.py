@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_explorer.compiler.spmd.partitioning.choices import Alternative
-from xla_explorer.compiler.spmd.partitioning.contraction_order import ContractionOrder
 from xla_explorer.compiler.spmd.partitioning.device_axes import Axes, Tiling
 from xla_explorer.compiler.spmd.partitioning.factors import Assignment, Factor, FactorTable
 from xla_explorer.compiler.spmd.partitioning.halo import masked
 from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner, handles
 from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, Value
+from xla_explorer.compiler.spmd.partitioning.xla_order.contraction_order import ContractionOrder
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.shape import Shape

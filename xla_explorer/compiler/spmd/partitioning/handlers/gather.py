@@ -17,9 +17,9 @@ from xla_explorer.compiler.spmd.partitioning.index_dims import (
     offsets_of,
     parallel_dims,
 )
-from xla_explorer.compiler.spmd.partitioning.index_order import IndexOrder
 from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner, handles
 from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, Value
+from xla_explorer.compiler.spmd.partitioning.xla_order.index_order import IndexOrder
 from xla_explorer.hlo.instruction import HloInstruction
 
 

@@ -18,10 +18,10 @@ from xla_explorer.compiler.spmd.partitioning.index_dims import (
     offsets_of,
     parallel_dims,
 )
-from xla_explorer.compiler.spmd.partitioning.index_order import IndexOrder
 from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner, handles
 from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, Value
 from xla_explorer.compiler.spmd.partitioning.whole_dims import applied, replicated
+from xla_explorer.compiler.spmd.partitioning.xla_order.index_order import IndexOrder
 from xla_explorer.hlo.identity_element import identity_element, simple_combiner
 from xla_explorer.hlo.instruction import HloInstruction
 

@@ -9,7 +9,10 @@ from xla_explorer.compiler.spmd.partitioning.device_axes import Tiling
 from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner
 from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, Value
 from xla_explorer.compiler.spmd.partitioning.whole_dims import first_tiling, replicated
-from xla_explorer.compiler.spmd.partitioning.windowed_input import WindowedInput, windowed_input
+from xla_explorer.compiler.spmd.partitioning.xla_order.windowed_input import (
+    WindowedInput,
+    windowed_input,
+)
 from xla_explorer.hlo.attributes.values import (
     PaddingDimension,
     SliceDimension,

@@ -11,16 +11,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from xla_explorer.compiler.spmd.partitioning.device_axes import Tiling
-from xla_explorer.compiler.spmd.partitioning.distant_halo import from_afar
 from xla_explorer.compiler.spmd.partitioning.halo import masked
-from xla_explorer.compiler.spmd.partitioning.neighbour_halo import (
+from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner
+from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue
+from xla_explorer.compiler.spmd.partitioning.xla_order.distant_halo import from_afar
+from xla_explorer.compiler.spmd.partitioning.xla_order.neighbour_halo import (
     HaloRange,
     Neighbours,
     with_halo,
 )
-from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner
-from xla_explorer.compiler.spmd.partitioning.shard_offset import ShardOffset, linear, quotient
-from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue
+from xla_explorer.compiler.spmd.partitioning.xla_order.shard_offset import (
+    ShardOffset,
+    linear,
+    quotient,
+)
 from xla_explorer.hlo.attributes.values import WindowDimension
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import S32

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xla_explorer.compiler.spmd.partitioning.shard_offset import ShardOffset, linear
 from xla_explorer.compiler.spmd.partitioning.writer import Writer
+from xla_explorer.compiler.spmd.partitioning.xla_order.shard_offset import ShardOffset, linear
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import S32
 

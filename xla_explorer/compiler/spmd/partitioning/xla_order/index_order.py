@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from xla_explorer.compiler.spmd.partitioning.axis_groups import (
+from xla_explorer.compiler.spmd.partitioning.device_axes import Axes, Tiling
+from xla_explorer.compiler.spmd.partitioning.factors import Assignment, FactorTable
+from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner
+from xla_explorer.compiler.spmd.partitioning.xla_order.axis_groups import (
     AxisGroups,
     Chosen,
     Problem,
     Split,
 )
-from xla_explorer.compiler.spmd.partitioning.device_axes import Axes, Tiling
-from xla_explorer.compiler.spmd.partitioning.factors import Assignment, FactorTable
-from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner
 from xla_explorer.hlo.shape import Shape
 
 _METHODS = (

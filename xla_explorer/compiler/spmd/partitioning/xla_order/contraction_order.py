@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from xla_explorer.compiler.spmd.partitioning.axis_groups import (
+from xla_explorer.compiler.spmd.partitioning.device_axes import Axes
+from xla_explorer.compiler.spmd.partitioning.factors import Assignment, FactorTable
+from xla_explorer.compiler.spmd.partitioning.xla_order.axis_groups import (
     AxisGroups,
     Chosen,
     Problem,
     Split,
 )
-from xla_explorer.compiler.spmd.partitioning.device_axes import Axes
-from xla_explorer.compiler.spmd.partitioning.factors import Assignment, FactorTable
 
 _LEFT, _RIGHT, _OUT = range(3)
 

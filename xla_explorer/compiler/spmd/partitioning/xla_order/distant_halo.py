@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from xla_explorer.compiler.spmd.partitioning.neighbour_halo import HaloRange, Neighbours
 from xla_explorer.compiler.spmd.partitioning.writer import Writer
+from xla_explorer.compiler.spmd.partitioning.xla_order.neighbour_halo import HaloRange, Neighbours
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import S32
 
