@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xla_explorer.cli.command_parts import argument, command, positive
+from xla_explorer.cli.command_parts import argument, command, positive, seed
 
 XLA_COMMANDS = (
     command(
@@ -53,5 +53,23 @@ XLA_COMMANDS = (
         ),
         argument("-o", "--output", default=None, metavar="PAGE.html", help="write a page"),
         argument("--json", action="store_true", help="print as JSON"),
+    ),
+    command(
+        "conform",
+        "run the conformance programs on a PJRT plugin; exit code 1 when one is wrong or crashes",
+        argument("plugin", help="a shared object with GetPjrtApi"),
+        argument("--opcodes", default="", metavar="LIST", help="only these, with commas"),
+        argument("--types", default="", metavar="LIST", help="only these, such as f32,s32"),
+        argument("--seed", type=seed, default=0, help="of the arguments (default: %(default)s)"),
+        argument(
+            "--most",
+            type=positive,
+            default=10,
+            metavar="N",
+            help="failures that are minimised, one for each opcode (default: %(default)s)",
+        ),
+        argument("-o", "--output", default=None, metavar="PAGE.html", help="write a page"),
+        argument("--badge", default=None, metavar="FILE.svg", help="write a badge"),
+        argument("--json", action="store_true", help="print the rows as JSON"),
     ),
 )

@@ -86,13 +86,16 @@ class Failure(NamedTuple):
 class Conformance:
     """The result of a conformance run: one ConformanceRow for each program.
 
-    first_failure: the first wrong or crashed program, minimised; None if there is none.
+    failures: wrong or crashed programs, minimised, at most one for each opcode.
     """
 
-    def __init__(
-        self, backend: str, rows: list[ConformanceRow], first_failure: Failure | None
-    ) -> None:
-        self.backend, self.rows, self.first_failure = backend, rows, first_failure
+    def __init__(self, backend: str, rows: list[ConformanceRow], failures: list[Failure]) -> None:
+        self.backend, self.rows, self.failures = backend, rows, failures
+
+    @property
+    def first_failure(self) -> Failure | None:
+        """The first wrong or crashed program, minimised; None if there is none."""
+        return self.failures[0] if self.failures else None
 
     @property
     def passed(self) -> bool:
@@ -155,15 +158,8 @@ def conformance(
     backends, by name. XlaExplorerError for an opcode without a program.
     """
     found = platform(backend) if isinstance(backend, str) else backend
-    chosen = set(opcodes) if opcodes is not None else None
-    wanted = set(types) if types is not None else None
-    if chosen is not None and (unknown := chosen - {p.opcode for p in PROGRAMS}):
-        raise XlaExplorerError(
-            f"no conformance program has the opcode {', '.join(sorted(unknown))}",
-            "see backends/testing/programs.py",
-        )
     if not isolate:
-        return _conformance(found.name, partial(run_module, found), chosen, wanted, seed)
+        return conformance_of(found.name, partial(run_module, found), opcodes, types, seed=seed)
     if not isinstance(backend, str):
         raise XlaExplorerError(
             "a child process finds installed backends only",
@@ -171,16 +167,30 @@ def conformance(
         )
     runner = IsolatedRunner(backend)
     try:
-        return _conformance(backend, runner, chosen, wanted, seed)
+        return conformance_of(backend, runner, opcodes, types, seed=seed)
     finally:
         runner.close()
 
 
-def _conformance(
-    name: str, run: Runner, chosen: set[str] | None, wanted: set[str] | None, seed: int
+def conformance_of(
+    name: str,
+    run: Runner,
+    opcodes: Iterable[str] | None = None,
+    types: Iterable[str] | None = None,
+    *,
+    seed: int = 0,
+    most: int = 1,
 ) -> Conformance:
+    """Run the programs by a function; see `conformance`. most: failures that are minimised."""
+    chosen = set(opcodes) if opcodes is not None else None
+    wanted = set(types) if types is not None else None
+    if chosen is not None and (unknown := chosen - {p.opcode for p in PROGRAMS}):
+        raise XlaExplorerError(
+            f"no conformance program has the opcode {', '.join(sorted(unknown))}",
+            "see backends/testing/programs.py",
+        )
     rows: list[ConformanceRow] = []
-    failure: Failure | None = None
+    failures: dict[str, Failure] = {}
     for program in PROGRAMS:
         if chosen is not None and program.opcode not in chosen:
             continue
@@ -190,9 +200,10 @@ def _conformance(
             outcome = _worst_outcome(run, program, element_type, seed)
             row = ConformanceRow(program.opcode, element_type, *outcome)
             rows.append(row)
-            if failure is None and outcome.status in ("wrong", "crashed"):
-                failure = _minimised(run, program, row, seed)
-    return Conformance(name, rows, failure)
+            is_new = program.opcode not in failures and len(failures) < most
+            if is_new and outcome.status in ("wrong", "crashed"):
+                failures[program.opcode] = _minimised(run, program, row, seed)
+    return Conformance(name, rows, list(failures.values()))
 
 
 def _worst_outcome(run: Runner, program: OpcodeProgram, element_type: str, seed: int) -> Outcome:

@@ -77,13 +77,19 @@ def judge(
         return crash_or_refusal(problem), None
     steps = result.executable.steps
     runs_on = ",".join(dict.fromkeys([step.runs_on for step in steps]))
-    error, fine = largest_error(expected, got)
-    if not fine:
-        return Outcome("wrong", "values-differ", _difference(expected, got, error), runs_on), got
-    for step in steps:
+    outcome = judged(got, expected, runs_on)
+    for step in steps if outcome.status == "ok" else ():
         if step.runs_on == "evaluator" and step.reason is not None:
             return Outcome("refused", step.reason.code, step.reason.message, runs_on), got
-    return Outcome("ok", "", "", runs_on), got
+    return outcome, got
+
+
+def judged(got: list[Array], expected: list[Array], runs_on: str) -> Outcome:
+    """Compare results with the evaluator's."""
+    error, fine = largest_error(expected, got)
+    if not fine:
+        return Outcome("wrong", "values-differ", _difference(expected, got, error), runs_on)
+    return Outcome("ok", "", "", runs_on)
 
 
 def crash_or_refusal(problem: Exception) -> Outcome:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from xla_explorer.backends.llvm.target_machine import usable_core_numbers
+from xla_explorer.backends.xla.worker import DEVICES
 from xla_explorer.foundation.child_process import TIME_TO_START, ChildEndedError, MessagingChild
 from xla_explorer.foundation.child_python import (
     child_command,
@@ -21,6 +22,7 @@ from xla_explorer.foundation.limits import bounds, deadline, limited_run, uncoun
 from xla_explorer.foundation.memory_limit import limit_memory_of
 
 _WORKER: Final = "xla_explorer.backends.xla.worker"
+_PLUGIN: Final = "plugin_to_conform"
 
 
 class XlaProcessError(XlaExplorerError, RuntimeError):
@@ -48,7 +50,8 @@ class XlaChild:
 
     flags: further XLA flags. python: of another environment, or that environment's folder. dumped:
     a regular expression of the passes whose results XLA dumps; empty: only before the first and
-    after the last.
+    after the last. plugin: the file of a PJRT plugin, whose devices run the programs in place of
+    XLA's CPU.
     """
 
     def __init__(
@@ -58,6 +61,7 @@ class XlaChild:
         flags: str = "",
         python: str | None = None,
         dumped: str = ".*",
+        plugin: str | None = None,
     ) -> None:
         interpreter = _interpreter(python) if python is not None else None
         self._install = (
@@ -77,6 +81,12 @@ class XlaChild:
             "XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {dump} {flags}".strip(),
             "JAX_PLATFORMS": "cpu",
         }
+        if plugin is not None:
+            settings |= {
+                "JAX_PLATFORMS": f"{_PLUGIN},cpu",
+                "PJRT_NAMES_AND_LIBRARY_PATHS": f"{_PLUGIN}:{plugin}",
+                DEVICES: _PLUGIN,
+            }
         if interpreter is not None:
             command, environment = (
                 foreign_command(interpreter, _WORKER),

@@ -16,6 +16,9 @@ from typing import Any
 from xla_explorer.foundation.messages import received, send
 from xla_explorer.frontends.hlo_proto.large_constants import Payload, with_constants
 
+DEVICES = "XLA_EXPLORER_WORKER_DEVICES"
+"""Names the platform whose first device is used; the CPU by default."""
+
 
 def _find_lapack() -> None:
     """Load LAPACK's routines into jaxlib, as JAX does when it lowers a call.
@@ -41,7 +44,7 @@ class Worker:
         jax.config.update("jax_enable_x64", True)
         # Dispatch on the calling thread: the best latency for small programs.
         jax.config.update("jax_cpu_enable_async_dispatch", False)
-        self.jax, self.device = jax, jax.devices("cpu")[0]
+        self.jax, self.device = jax, jax.devices(os.environ.get(DEVICES, "cpu"))[0]
         self.devices = _jax.DeviceList((self.device,))
         self.executable: Any = None
         _find_lapack()
@@ -80,6 +83,10 @@ class Worker:
         import jaxlib
 
         return str(jaxlib.__version__)
+
+    def plugin_version(self) -> str:
+        """Return the versions that a loaded plugin states, of its platform and its interface."""
+        return str(self.device.client.platform_version)
 
     def run(self, arrays: list[Any]) -> list[Any]:
         """Run the program on argument leaves and return the result leaves."""
