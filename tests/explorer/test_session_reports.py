@@ -71,7 +71,7 @@ def test_a_rewrite_is_done_again_alone() -> None:
     with pytest.raises(ValueError, match="rewrites, so rewrite 99 does not exist"):
         source.rewrite(step, 99)
     rule = RuleText(*source.view().rules(names)["add-zero"])
-    assert "def add_zero" in rule.code and rule.location.startswith("algebraic/")
+    assert "def add_zero" in rule.code and rule.place.startswith("algebraic/")
 
 
 def test_scopes_come_from_op_names() -> None:
@@ -463,6 +463,6 @@ def test_what_a_pass_does_without_a_rule_has_a_sentence_and_a_place(rule: str, b
     source = session._explorer_source_()
     rows = [row for step in source.steps() for row in source.rewrites(step.index)]
     assert rule in {row.rule for row in rows}, {row.rule for row in rows}
-    assert all(row.sentence.endswith(".") and ".py" in row.location for row in rows), rows
+    assert all(row.sentence.endswith(".") and ".py" in row.place for row in rows), rows
     hot = session.passes.hot_rules()
     assert all(hot.sentence) and all(hot.place), hot

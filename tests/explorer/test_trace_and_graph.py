@@ -119,7 +119,7 @@ def test_the_explorer_reads_a_session(softmax: Session) -> None:
         and source.timings()[0].kernel == "(whole program)"
     )
     rows = [row for step in source.steps() for row in source.rewrites(step.index)]
-    assert all(row.sentence and ".py:" in row.location for row in rows if row.verdict == "accepted")
+    assert all(row.sentence and ".py:" in row.place for row in rows if row.verdict == "accepted")
     assert softmax.to_html().startswith("<!doctype html>")
     assert unpacked is not None
 

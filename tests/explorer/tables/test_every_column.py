@@ -14,6 +14,7 @@ import xla_explorer as xe
 from xla_explorer.explorer.asking import answer, questions
 from xla_explorer.explorer.display import SCHEMA
 from xla_explorer.explorer.display.frames import column_names
+from xla_explorer.explorer.page.schema import ROWS
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.tables import COLUMNS, NOUNS
 
@@ -69,6 +70,8 @@ def test_a_fact_has_one_spelling() -> None:
     for name, others in OTHER_SPELLINGS.items():
         assert name in COLUMNS
         assert not others & set(COLUMNS), name
+        for row in ROWS.values():
+            assert not others & set(row._fields), row  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="module")

@@ -157,19 +157,19 @@ class LoopKernel(NamedTuple):
 class LoopChoice(NamedTuple):
     """A possible next directive.
 
-    axis: its subject. code, message: of the refusal; empty if it is legal.
+    axis: its subject. code, reason: of the refusal; empty if it is legal.
     """
 
     axis: str
     directive: str
     code: str
-    message: str
+    reason: str
 
 
 class LoopTry(NamedTuple):
     """The result of a schedule that was tried.
 
-    schedule: its text. code, message, hint: of the refused directive, empty if all are legal; the
+    schedule: its text. code, reason, hint: of the refused directive, empty if all are legal; the
     rest is then of the directives before it. lines: its nest. nanoseconds, limit: the estimate, for
     one core or for a GPU (`where`). before: the estimate of the present kernel. choices: possible
     next directives. ran: sentences on a run of the kernel alone.
@@ -177,7 +177,7 @@ class LoopTry(NamedTuple):
 
     schedule: str
     code: str
-    message: str
+    reason: str
     hint: str
     lines: tuple[TextLine, ...]
     nanoseconds: float

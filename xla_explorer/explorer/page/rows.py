@@ -50,7 +50,7 @@ class StepRow(NamedTuple):
 class RewriteRow(NamedTuple):
     """One rule at one place: accepted or refused.
 
-    `sentence` is the rule's summary, `location` is file:line of the rule.
+    `sentence` is the rule's summary, `place` is file:line of the rule.
     """
 
     rule: str
@@ -58,7 +58,7 @@ class RewriteRow(NamedTuple):
     subject: int | None = None
     produced: tuple[int, ...] = ()
     sentence: str = ""
-    location: str = ""
+    place: str = ""
     subject_name: str = ""
     reason: str = ""
 
@@ -170,14 +170,14 @@ class PtxCountRow(NamedTuple):
     """The counters of one line of PTX on the emulator.
 
     line: from 1. warps: instructions of warps. share: of those of its kernel, 0 to 1. mark: the
-    worst finding there (`explorer.counted_ptx.MARKS`), or empty; why: its numbers.
+    worst finding there (`explorer.counted_ptx.MARKS`), or empty; reason: its numbers.
     """
 
     line: int
     warps: int
     share: float
     mark: str
-    why: str
+    reason: str
 
 
 class ComparisonRow(NamedTuple):

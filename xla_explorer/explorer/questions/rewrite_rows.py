@@ -32,8 +32,8 @@ class RewriteStep(NamedTuple):
 
 
 class RuleText(NamedTuple):
-    """A rewrite rule as it is written. location: folder/file.py:line."""
+    """A rewrite rule as it is written. place: folder/file.py:line."""
 
     sentence: str
-    location: str
+    place: str
     code: str

@@ -20,7 +20,7 @@ function codeLine([text, id], at, number, counts) {
     "div",
     {
       className: `xe-line${counted?.mark ? ` m-${counted.mark}` : ""}`,
-      title: counted ? `${showNumber(counted.warps)} warp instructions, ${showNumber(+(100 * counted.share).toPrecision(2))} % of its kernel${counted.why ? `; ${counted.mark}: ${counted.why}` : ""}` : "",
+      title: counted ? `${showNumber(counted.warps)} warp instructions, ${showNumber(+(100 * counted.share).toPrecision(2))} % of its kernel${counted.reason ? `; ${counted.mark}: ${counted.reason}` : ""}` : "",
     },
     bar,
     make("span", { className: "no", textContent: number || "" }),

@@ -38,7 +38,7 @@ export function whatIf(app, row, show) {
       beside = Math.abs(change) < 0.005 ? "unchanged" : `${change > 0 ? "+" : "−"}${Math.abs(change * 100).toFixed(0)} %`;
     result.replaceChildren(
       found.code
-        ? make("p", { className: "xe-override refused", role: "alert", textContent: `✗ ${found.message} (${found.code})${found.hint ? `: ${found.hint}` : ""}` })
+        ? make("p", { className: "xe-override refused", role: "alert", textContent: `✗ ${found.reason} (${found.code})${found.hint ? `: ${found.hint}` : ""}` })
         : make("p", { className: "xe-override accepted", textContent: `✓ ${found.schedule || "the plain nest"}` }),
       make("p", { className: "xe-dim", textContent: `estimate ${showMicroseconds(found.nanoseconds / 1e3)} ${found.where}, before ${showMicroseconds(found.before / 1e3)} (${beside}); limited by ${found.limit}` }),
       ...found.ran.map(sentence => make("p", { className: "mono", textContent: sentence })),
@@ -52,15 +52,15 @@ export function whatIf(app, row, show) {
           make("b", { className: "mono", textContent: axis }),
           ...found.choices
             .filter(choice => choice.axis === axis)
-            .map(({ directive, code, message }) =>
+            .map(({ directive, code, reason }) =>
               make("button", {
                 className: "mono",
                 tabIndex: 0,
                 textContent: directive,
                 ariaDisabled: String(Boolean(code)),
-                title: code ? `${code}: ${message}` : "legal",
+                title: code ? `${code}: ${reason}` : "legal",
                 onclick: () => {
-                  if (code) return result.replaceChildren(make("p", { className: "xe-override refused", role: "alert", textContent: `✗ ${directive}: ${message} (${code})` }));
+                  if (code) return result.replaceChildren(make("p", { className: "xe-override refused", role: "alert", textContent: `✗ ${directive}: ${reason} (${code})` }));
                   text.value = [found.schedule, directive].filter(Boolean).join(",");
                   write();
                   return estimateNow();

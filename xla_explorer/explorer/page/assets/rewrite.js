@@ -109,7 +109,7 @@ function rewriteTab(app) {
       make("div", { className: "xe-scroll" }, rule, make("div", { className: "xe-one" }, lines, pictures), code),
     );
     root.dataset.rewrite = number;
-    rule.replaceChildren(make("p", {}, r.sentence || r.rule), r.location ? make("small", { className: "mono", textContent: r.location }) : "");
+    rule.replaceChildren(make("p", {}, r.sentence || r.rule), r.place ? make("small", { className: "mono", textContent: r.place }) : "");
     lines.replaceChildren(fromTexts(r) || "");
     if (r.subject !== null) app.select(r.subject, "rewrite");
     const names = [...new Set(app.now.rewrites.map((/** @type {Applied} */ x) => x.rule))];

@@ -45,7 +45,7 @@ export const rewritePart = (app, r) =>
       {},
       make("b", { textContent: r.rule }),
       r.verdict === "refused" ? make("code", { textContent: " refused" }) : null,
-      r.location ? make("small", { className: "mono", textContent: ` ${r.location}` }) : null,
+      r.place ? make("small", { className: "mono", textContent: ` ${r.place}` }) : null,
     ),
     r.sentence ? make("p", { textContent: r.sentence }) : null,
     r.reason ? make("p", { textContent: r.reason }) : null,

@@ -112,7 +112,7 @@ class Versions(Report):
                 (one.kind, one.subject, one.consumer, one.first, one.second, one.bytes, one.reason)
                 for one in self.flips[:_SHOWN]
             ]
-            head = ["kind", "subject", "consumer", *self.between, "bytes", "why"]
+            head = ["kind", "subject", "consumer", *self.between, "bytes", "reason"]
             yield Table(head, rows, "decisions of XLA that differ, the most bytes first")
 
     def records(self) -> Table:
