@@ -8,6 +8,7 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.explorer.measures.advice_rules import Facts, KernelFact
 from xla_explorer.explorer.xla.advice import advise
+from xla_explorer.explorer.xla.tried_advice import TimedTrial
 from xla_explorer.explorer.xla.tried_forms import rewritten
 
 EXPERTS = """HloModule m
@@ -99,3 +100,9 @@ def test_a_weight_for_each_row_is_tried_in_the_dense_form() -> None:
     found = [one for one in (*page.advice, *page.without_gain) if one.form == "dense-experts"]
     assert found and found[0].tried_us is not None and found[0].difference < 1e-4
     assert page.advice and page.advice[0].form == "dense-experts" and " to " in str(page)
+
+
+def test_one_disturbed_round_of_eleven_does_not_count() -> None:
+    trial = TimedTrial([10.0] * 11, [*[5.0] * 9, 4.0, 40.0], 0.0)
+    assert trial.interval == (0.5, 0.5)
+    assert TimedTrial([10.0, 10.0], [5.0, 20.0], 0.0).interval == (0.5, 2.0)

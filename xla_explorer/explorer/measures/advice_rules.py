@@ -52,8 +52,8 @@ class Advice(NamedTuple):
     gain_us: an upper bound per run, or the measured gain if it was tried. sentence: the evidence
     and the change. line: of the source, empty for the whole program. flags: of XLA, to try.
     tried_us: (a run without, a run with the change), None if it was not tried. form: the name of
-    the rewritten program that can be tried. ratios: the smallest and the largest of with : without
-    by rounds. difference: of the results, by their largest magnitude.
+    the rewritten program that can be tried. ratios: the interval of 95 % of the median of with :
+    without, by rounds. difference: of the results, by their largest magnitude.
     """
 
     gain_us: float

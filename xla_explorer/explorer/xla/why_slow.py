@@ -58,7 +58,7 @@ class WhySlow(Report):
     kernels
         By time.
     advice
-        Changes to try: first those that were tried, with measured times and the spread by rounds;
+        Changes to try: first those that were tried, with measured times and the interval;
         then those marked as not tried, with an upper bound.
     without_gain
         Flags and rewritten programs that a rule would have proposed, but that did not help.
