@@ -1,6 +1,7 @@
-"""The tools: functions with typed parameters, or questions of the registry of questions.
+"""The registry of tools that a model can call (Model Context Protocol).
 
-Schema, checks and the list of the skill are made from them.
+A tool is a function with typed parameters, or a question of the registry of questions. JSON schema,
+checks of arguments and the list of tools are derived from it; `tool` registers a new function.
 """
 
 from __future__ import annotations

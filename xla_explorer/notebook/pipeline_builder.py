@@ -1,4 +1,4 @@
-"""A pipeline as a list to edit: passes are added, removed, moved and exchanged, with option forms.
+"""The widget to edit a pass pipeline: add, remove, move or replace passes, and set their options.
 
 Only passes that would change something are offered. After every edit the pipeline runs on the
 module, each pass verified. A button compiles with it and compares.

@@ -1,4 +1,4 @@
-"""Functions through which the thread pool runs a task of a kernel, or a block of a chain."""
+"""Emit the functions that the thread pool calls: one task of a kernel, or a block of a chain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kinds of decision: question, sentence of a yes, codes of a refusal, and who decides."""
+"""Table of decision kinds: the question, the sentence if accepted, and the refusal codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explanations by passes: the decision kinds of a pass, and its answer for given instructions.
+"""Repeat the decisions of a pass with all their conditions, also for given instructions.
 
 Every decision through `PassContext.decide` can be repeated: the pass runs again on the module
 before it, and records every predicate of every decision. A pass that can answer for instructions

@@ -1,4 +1,7 @@
-"""Dimensions of gathers and scatters: which are passed through, indexed, or counted in parallel."""
+"""Classify the dimensions of gathers and scatters for partitioning.
+
+An operand dimension is passed through, indexed, or parallel: its index is the position itself.
+"""
 
 from __future__ import annotations
 

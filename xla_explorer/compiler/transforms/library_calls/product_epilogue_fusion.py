@@ -1,4 +1,4 @@
-"""The pass `product-epilogue-fusion`: epilogues of GPU products run on tiles before the store.
+"""The pass `product-epilogue-fusion`: fuse elementwise users of a GPU dot into its kernel.
 
 The kernels of products on a GPU apply any elementwise operation to an element in a register, and
 read other operands at its index. So whole chains are fused: bias, activation, residual, conversion.

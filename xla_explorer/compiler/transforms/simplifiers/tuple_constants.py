@@ -1,4 +1,7 @@
-"""Tuples of constants for constants of tuple shape, which passes and code generation support."""
+"""Replace each constant of tuple shape by a tuple of array constants.
+
+Other passes and code generation support only array constants.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules on dot.
+"""Algebraic rules on dot.
 
 Source: algebraic_simplifier.cc, HandleDot, RemoveDegenerateDimensionFromDot, OptimizeDotOfConcat.
 """
