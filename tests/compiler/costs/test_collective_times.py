@@ -8,14 +8,14 @@ import pytest
 
 from xla_explorer.compiler.costs import collective_times as times
 from xla_explorer.compiler.costs import xla_collective_models as xla
-from xla_explorer.compiler.costs.collective_times import Stage
+from xla_explorer.compiler.costs.collective_times import CollectiveStage
 from xla_explorer.compiler.costs.machines import MACHINES, UnknownMachineError, machine_of
 from xla_explorer.compiler.costs.topology import Topology
 from xla_explorer.compiler.target.units import Source
 from xla_explorer.hlo.attributes.mesh import Mesh
 
-SWITCH = Stage("NVLink", 8, 2.0, 1000.0)
-RING = Stage("ICI", 8, 2.0, 1000.0, ring=True)
+SWITCH = CollectiveStage("NVLink", 8, 2.0, 1000.0)
+RING = CollectiveStage("ICI", 8, 2.0, 1000.0, ring=True)
 
 
 def test_all_gather_and_reduce_scatter() -> None:
@@ -45,7 +45,7 @@ def test_permute_counts_hops() -> None:
 
 
 def test_nodes_of_devices_add_their_terms() -> None:
-    inner, outer = SWITCH, Stage("InfiniBand", 4, 5.0, 100.0)
+    inner, outer = SWITCH, CollectiveStage("InfiniBand", 4, 5.0, 100.0)
     size = 8000.0
     scattered = times.reduce_scatter(inner, size).us
     between = times.all_reduce(outer, size / 8).us
@@ -53,13 +53,13 @@ def test_nodes_of_devices_add_their_terms() -> None:
     assert got.us == scattered + between + times.all_gather(inner, size).us
     gathered = times.hierarchical("all-gather", inner, outer, size).us
     assert gathered == 3 * 5.0 + 3 / 4 * 1000 / 100 + times.all_gather(inner, size).us
-    alone = Stage("InfiniBand", 1, 5.0, 100.0)
+    alone = CollectiveStage("InfiniBand", 1, 5.0, 100.0)
     assert times.hierarchical("all-reduce", inner, alone, size).us == 28.0
 
 
 def test_bandwidth_bound_times_do_not_depend_on_the_number_of_devices() -> None:
     large = 1e12
-    few, many = [times.all_gather(Stage("x", n, 0.0, 1e3), large).us for n in (64, 4096)]
+    few, many = [times.all_gather(CollectiveStage("x", n, 0.0, 1e3), large).us for n in (64, 4096)]
     assert math.isclose(few, many, rel_tol=0.02)
 
 

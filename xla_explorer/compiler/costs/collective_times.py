@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Stage:
+class CollectiveStage:
     """A group of devices on links of one class.
 
     Attributes
@@ -55,32 +55,32 @@ class EstimatedTime:
 NO_TIME = EstimatedTime(0.0, "0")
 
 
-def all_gather(stage: Stage, whole: float) -> EstimatedTime:
+def all_gather(stage: CollectiveStage, whole: float) -> EstimatedTime:
     """Return (n-1)a + (n-1)/n B/W. whole: bytes of the gathered array."""
     n = stage.n
     us = (n - 1) * stage.a + (n - 1) / n * whole / stage.w
     return EstimatedTime(us, f"{n - 1} a + {n - 1}/{n} x {_bytes(whole)} / {_rate(stage)}")
 
 
-def reduce_scatter(stage: Stage, whole: float) -> EstimatedTime:
+def reduce_scatter(stage: CollectiveStage, whole: float) -> EstimatedTime:
     """Return (n-1)a + (n-1)/n B/W. whole: bytes of the unreduced array of a device."""
     return all_gather(stage, whole)
 
 
-def ring_all_reduce(stage: Stage, whole: float) -> EstimatedTime:
+def ring_all_reduce(stage: CollectiveStage, whole: float) -> EstimatedTime:
     """Return twice the time of an all-gather."""
     half = all_gather(stage, whole)
     return EstimatedTime(2 * half.us, f"2 ({half.formula})")
 
 
-def tree_all_reduce(stage: Stage, whole: float) -> EstimatedTime:
+def tree_all_reduce(stage: CollectiveStage, whole: float) -> EstimatedTime:
     """Return 2 log2(n) a + 2 B/W."""
     steps = math.log2(stage.n)
     us = 2 * steps * stage.a + 2 * whole / stage.w
     return EstimatedTime(us, f"2 x {steps:g} a + 2 x {_bytes(whole)} / {_rate(stage)}")
 
 
-def all_reduce(stage: Stage, whole: float) -> EstimatedTime:
+def all_reduce(stage: CollectiveStage, whole: float) -> EstimatedTime:
     """Return the faster of ring and tree; a torus has rings alone."""
     ring = ring_all_reduce(stage, whole)
     if stage.ring or stage.n < 2:
@@ -88,7 +88,7 @@ def all_reduce(stage: Stage, whole: float) -> EstimatedTime:
     return min(ring, tree_all_reduce(stage, whole), key=lambda one: one.us)
 
 
-def all_to_all(stage: Stage, part: float) -> EstimatedTime:
+def all_to_all(stage: CollectiveStage, part: float) -> EstimatedTime:
     """Return (n-1)a + (n-1)/n b/W on a switch; a quarter of an all-gather's bytes on a ring.
 
     part: bytes of one device.
@@ -102,13 +102,15 @@ def all_to_all(stage: Stage, part: float) -> EstimatedTime:
     return EstimatedTime(us, f"{n - 1} a + {n - 1}/{n} x {_bytes(part)} / {_rate(stage)}")
 
 
-def permute(stage: Stage, part: float, hops: int = 1) -> EstimatedTime:
+def permute(stage: CollectiveStage, part: float, hops: int = 1) -> EstimatedTime:
     """Return a + b/W x hops, of the slowest pair."""
     us = stage.a + part / stage.w * hops
     return EstimatedTime(us, f"a + {_bytes(part)} / {_rate(stage)} x {hops}")
 
 
-def hierarchical(kind: str, inner: Stage, outer: Stage, size: float) -> EstimatedTime:
+def hierarchical(
+    kind: str, inner: CollectiveStage, outer: CollectiveStage, size: float
+) -> EstimatedTime:
     """Return the time on nodes of `inner.n` devices, `outer.n` nodes; the terms add.
 
     size: bytes of the whole array for all-gather, all-reduce and reduce-scatter, else of one
@@ -126,7 +128,7 @@ def hierarchical(kind: str, inner: Stage, outer: Stage, size: float) -> Estimate
     return all_to_all(inner, size) + all_to_all(outer, size)
 
 
-def flat(kind: str, stage: Stage, size: float) -> EstimatedTime:
+def flat(kind: str, stage: CollectiveStage, size: float) -> EstimatedTime:
     """Return the time of a collective on links of one class."""
     if stage.n < 2:
         return NO_TIME
@@ -148,5 +150,5 @@ def _bytes(size: float) -> str:
     return f"{size:,.0f} B"
 
 
-def _rate(stage: Stage) -> str:
+def _rate(stage: CollectiveStage) -> str:
     return f"{stage.w / 1e3:g} GB/s"

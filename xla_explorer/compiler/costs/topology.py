@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from xla_explorer.compiler.costs.collective_times import (
+    CollectiveStage,
     EstimatedTime,
-    Stage,
     hierarchical,
     permute,
 )
@@ -74,15 +74,15 @@ class Topology:
         axes = [self.mesh.coordinates([AxisPart(name)]) for name, _ in self.mesh.axes]
         return {d: tuple([axis[d] for axis in axes]) for d in (axes[0] if axes else ())}
 
-    def stages(self, group: Sequence[int]) -> tuple[Stage, Stage]:
+    def stages(self, group: Sequence[int]) -> tuple[CollectiveStage, CollectiveStage]:
         """Return the links inside nodes and between nodes that a group of devices uses."""
         machine, n = self.machine, len(group)
         nodes = len({device // machine.per_node for device in group})
         inner, outer = machine.inner, machine.outer
         rate = inner.bytes_per_us * self._directions(group)
         ring = inner.form == "torus"
-        first = Stage(inner.name, max(1, n // nodes), inner.step_us, rate, ring)
-        return first, Stage(outer.name, nodes, outer.step_us, outer.bytes_per_us)
+        first = CollectiveStage(inner.name, max(1, n // nodes), inner.step_us, rate, ring)
+        return first, CollectiveStage(outer.name, nodes, outer.step_us, outer.bytes_per_us)
 
     def _directions(self, group: Sequence[int]) -> int:
         """Return the directions in which a device of a torus sends; 1 for a switch."""
@@ -115,7 +115,7 @@ class Topology:
         times = [permute(stage, size, hops) for stage, hops in found]
         return max(times, key=lambda one: one.us, default=EstimatedTime(0.0, "0"))
 
-    def _hop(self, a: int, b: int) -> tuple[Stage, int]:
+    def _hop(self, a: int, b: int) -> tuple[CollectiveStage, int]:
         inner, outer = self.stages((a, b))
         if outer.n > 1:
             return outer, 1
@@ -128,7 +128,7 @@ class Topology:
                 hops += min(far, size - far) if self.machine.closes(size) else far
         # A pair uses one direction of its links.
         rate = self.machine.inner.bytes_per_us
-        return Stage(inner.link, 2, inner.a, rate, inner.ring), max(1, hops)
+        return CollectiveStage(inner.link, 2, inner.a, rate, inner.ring), max(1, hops)
 
     def axis_time(self, kind: str, size: float, axis: str) -> EstimatedTime:
         """Return the time of a collective over one axis of the mesh. KeyError for others."""

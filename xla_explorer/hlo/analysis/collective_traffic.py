@@ -23,7 +23,7 @@ COLLECTIVES: Final = frozenset(
 _GLOBAL_IDS: Final = frozenset(["all-gather", "all-reduce", "reduce-scatter"])
 
 
-class Traffic(NamedTuple):
+class CollectiveTraffic(NamedTuple):
     """The traffic of one execution of a collective.
 
     Attributes
@@ -63,7 +63,7 @@ def collectives_of(computation: HloComputation) -> Iterator[HloInstruction]:
             yield i
 
 
-def traffic_of(i: HloInstruction, devices: int) -> Traffic | None:
+def traffic_of(i: HloInstruction, devices: int) -> CollectiveTraffic | None:
     """Return the traffic of a collective of a program for a number of devices; None for others.
 
     Examples
@@ -81,14 +81,14 @@ def traffic_of(i: HloInstruction, devices: int) -> Traffic | None:
     size = float(_result(i, kind).byte_size)
     if kind == "collective-permute":
         pairs = tuple(i.attributes.value("source_target_pairs"))
-        return Traffic(kind, _connected(pairs), 2, size, size, pairs)
+        return CollectiveTraffic(kind, _connected(pairs), 2, size, size, pairs)
     groups = _groups(i, kind, devices)
     n = max(map(len, groups))
     if kind == "all-reduce":
-        return Traffic(kind, groups, n, size, 2 * size * (n - 1) / n)
+        return CollectiveTraffic(kind, groups, n, size, 2 * size * (n - 1) / n)
     if kind == "reduce-scatter":
-        return Traffic(kind, groups, n, size * n, size * (n - 1))
-    return Traffic(kind, groups, n, size, size * (n - 1) / n)
+        return CollectiveTraffic(kind, groups, n, size * n, size * (n - 1))
+    return CollectiveTraffic(kind, groups, n, size, size * (n - 1) / n)
 
 
 def _result(i: HloInstruction, kind: str) -> Shape:

@@ -17,7 +17,7 @@ import pytest
 import xla_explorer as xe
 from tests.support.corpora import SHARED
 from xla_explorer.compiler.spmd.propagation.axis_lists import Axis
-from xla_explorer.compiler.spmd.propagation.flow_graph import Operation, Port
+from xla_explorer.compiler.spmd.propagation.flow_graph import FlowOperation, Port
 from xla_explorer.compiler.spmd.propagation.report import sharding_report
 from xla_explorer.compiler.spmd.propagation.steps import PropagationStep, axis_text
 from xla_explorer.compiler.spmd.propagation.value_sharding import ValueSharding
@@ -158,7 +158,7 @@ def test_every_operation_is_as_shardy_has_it(record: str) -> None:
 
 
 def compare(
-    operation: Operation,
+    operation: FlowOperation,
     dumped: dict[str, Any],
     steps: list[PropagationStep],
     mesh: Mesh,

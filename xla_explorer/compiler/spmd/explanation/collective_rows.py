@@ -21,7 +21,7 @@ from xla_explorer.compiler.spmd.explanation.step_schedule import (
     step_schedule,
 )
 from xla_explorer.compiler.spmd.propagation.report import ShardingRow
-from xla_explorer.hlo.analysis.collective_traffic import Traffic, traffic_of
+from xla_explorer.hlo.analysis.collective_traffic import CollectiveTraffic, traffic_of
 from xla_explorer.hlo.attributes.mesh import Mesh
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -49,7 +49,7 @@ class Collective:
     """
 
     instruction: HloInstruction
-    traffic: Traffic
+    traffic: CollectiveTraffic
     axes: tuple[str, ...]
     link: str
     time: EstimatedTime
@@ -107,7 +107,7 @@ class PlacedProgram:
         return sum([one.sent for one in self.collectives])
 
 
-def axes_of(mesh: Mesh, traffic: Traffic) -> tuple[str, ...]:
+def axes_of(mesh: Mesh, traffic: CollectiveTraffic) -> tuple[str, ...]:
     """Return the axes of a mesh that a collective uses."""
     if traffic.pairs:
         return axes_between(mesh, traffic.pairs)
@@ -117,7 +117,7 @@ def axes_of(mesh: Mesh, traffic: Traffic) -> tuple[str, ...]:
 def placed(
     topology: Topology,
     slot: Slot,
-    traffic: Traffic,
+    traffic: CollectiveTraffic,
     axes: tuple[str, ...],
     causes: tuple[Cause, ...],
 ) -> Collective:

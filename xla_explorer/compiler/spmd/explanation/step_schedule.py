@@ -17,7 +17,7 @@ from xla_explorer.compiler.costs.topology import Topology
 from xla_explorer.compiler.spmd.explanation.device_work import work_of
 from xla_explorer.compiler.transforms.loops.induction import InductionVariable, find_induction
 from xla_explorer.hlo.analysis.backend_config import known_trip_count
-from xla_explorer.hlo.analysis.collective_traffic import Traffic, traffic_of
+from xla_explorer.hlo.analysis.collective_traffic import CollectiveTraffic, traffic_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -80,14 +80,14 @@ class StepSchedule:
         return sum([slot.exposed_us * slot.trips for slot in self.slots])
 
 
-def link_of(topology: Topology, traffic: Traffic) -> str:
+def link_of(topology: Topology, traffic: CollectiveTraffic) -> str:
     """Return the class of the slowest link that a collective uses."""
     names = [topology.link(group) for group in traffic.groups]
     outer = topology.machine.outer.name
     return outer if outer in names else names[0] if names else topology.machine.inner.name
 
 
-def collective_us(topology: Topology, traffic: Traffic) -> float:
+def collective_us(topology: Topology, traffic: CollectiveTraffic) -> float:
     """Return the time of a collective, with its launch."""
     if traffic.pairs:
         found = topology.permute_time(traffic.size, traffic.pairs)

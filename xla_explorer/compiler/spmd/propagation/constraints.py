@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xla_explorer.compiler.spmd.propagation.flow_graph import FlowGraph, Operation, Port, Value
+from xla_explorer.compiler.spmd.propagation.flow_graph import FlowGraph, FlowOperation, Port, Value
 from xla_explorer.compiler.spmd.propagation.steps import PropagationStep, Taken, record
 from xla_explorer.compiler.spmd.propagation.value_sharding import ValueSharding
 
@@ -48,7 +48,7 @@ def apply_constraints(graph: FlowGraph, steps: list[PropagationStep]) -> int:
 
 
 def _records(
-    graph: FlowGraph, operation: Operation, stated: ValueSharding, number: int
+    graph: FlowGraph, operation: FlowOperation, stated: ValueSharding, number: int
 ) -> Iterable[PropagationStep]:
     if operation.rule is None:
         return
@@ -86,7 +86,7 @@ def _is_edge(value: Value) -> bool:
 
 
 def _constrain_after(
-    graph: FlowGraph, operation: Operation, place: int, stated: ValueSharding
+    graph: FlowGraph, operation: FlowOperation, place: int, stated: ValueSharding
 ) -> None:
     """Let the other users of a loop's or region's value read the constrained value."""
     value = operation.operands[place].value
@@ -106,13 +106,13 @@ def _constrain_after(
     graph.connect()
 
 
-def _move_after(graph: FlowGraph, operation: Operation, edge: Operation) -> None:
+def _move_after(graph: FlowGraph, operation: FlowOperation, edge: FlowOperation) -> None:
     if graph.operations.index(operation) > graph.operations.index(edge):
         graph.operations.remove(operation)
         graph.operations.insert(graph.operations.index(edge) + 1, operation)
 
 
-def _skip_chain(graph: FlowGraph, head: Operation) -> None:
+def _skip_chain(graph: FlowGraph, head: FlowOperation) -> None:
     """Let users after a chain of constraints read its end instead of its beginning."""
     value = head.operands[0].value
     of_constraint = value.definer is not None and value.definer.kind == "constraint"
@@ -137,7 +137,7 @@ def _skip_chain(graph: FlowGraph, head: Operation) -> None:
     graph.connect()
 
 
-def _constrained(value: Value, but: Operation | None) -> bool:
+def _constrained(value: Value, but: FlowOperation | None) -> bool:
     return any(user is not but and user.kind in ("constraint", "region") for user in value.users)
 
 
@@ -162,7 +162,7 @@ def name_origins(graph: FlowGraph) -> None:
         _note(output.port.value, output.sharding, f"output: {output.number}")
 
 
-def _name_edges(graph: FlowGraph, regions: list[Operation]) -> None:
+def _name_edges(graph: FlowGraph, regions: list[FlowOperation]) -> None:
     """Note the annotations of values at the borders of manual regions."""
     names = {region.instruction: region.name for region in regions}
     latest = ""

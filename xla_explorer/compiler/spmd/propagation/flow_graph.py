@@ -49,9 +49,9 @@ class Value:
     sizes: tuple[int, ...]
     sharding: ValueSharding | None = None
     origins: dict[Axis, str] = field(default_factory=dict)
-    definer: Operation | None = None
-    users: list[Operation] = field(default_factory=list)
-    inner_users: list[Operation] = field(default_factory=list)
+    definer: FlowOperation | None = None
+    users: list[FlowOperation] = field(default_factory=list)
+    inner_users: list[FlowOperation] = field(default_factory=list)
     group: int | None = None
     kind: str = ""
 
@@ -94,7 +94,7 @@ class Border:
 
 
 @dataclass(eq=False)
-class Operation:
+class FlowOperation:
     """An operation or a data-flow edge of the graph.
 
     Attributes
@@ -177,7 +177,7 @@ class FlowGraph:
 
     mesh: Mesh
     mesh_name: str = "mesh"
-    operations: list[Operation] = field(default_factory=list)
+    operations: list[FlowOperation] = field(default_factory=list)
     arguments: list[Value] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
     values: dict[HloInstruction, list[Value]] = field(default_factory=dict)
@@ -218,6 +218,6 @@ class FlowGraph:
                 seen.add(value)
                 yield value
 
-    def constraints(self) -> list[Operation]:
+    def constraints(self) -> list[FlowOperation]:
         """Return the constraints in program order."""
         return [one for one in self.operations if one.kind == "constraint"]

@@ -22,7 +22,7 @@ from xla_explorer.compiler.spmd.propagation.flow_graph import (
     Border,
     CopiedUse,
     FlowGraph,
-    Operation,
+    FlowOperation,
     Output,
     Port,
     Value,
@@ -59,7 +59,7 @@ class GraphBuilder:
     graph: FlowGraph
     leaves: dict[HloInstruction, list[Leaf]] = field(default_factory=dict)
     constants: set[HloInstruction] = field(default_factory=set)
-    order: list[tuple[tuple[int, int], Operation]] = field(default_factory=list)
+    order: list[tuple[tuple[int, int], FlowOperation]] = field(default_factory=list)
     places: dict[HloInstruction, int] = field(default_factory=dict)
     place: int = 0
     borders: dict[HloInstruction, HloInstruction] = field(default_factory=dict)
@@ -170,12 +170,12 @@ class GraphBuilder:
         results = self._results(i)
         self._add(self._made(i, operands, results))
 
-    def _made(self, i: HloInstruction, operands: list[Port], results: list[Port]) -> Operation:
+    def _made(self, i: HloInstruction, operands: list[Port], results: list[Port]) -> FlowOperation:
         """Return the operation of an instruction; constraints state the sharding of the result."""
         target = custom_call_target(i)
         kind = {CONSTRAINT: "constraint", BARRIER: "barrier"}.get(target, "operation")
         fits = len(operands) == len(i.operands) and all(o.shape.is_array for o in i.operands)
-        made = Operation(kind, i, rule_of(i) if fits else None, operands, results)
+        made = FlowOperation(kind, i, rule_of(i) if fits else None, operands, results)
         if kind == "constraint":
             made.annotated = results[0].value.sharding
         return made
@@ -266,7 +266,7 @@ class GraphBuilder:
         self.order.append(((self.places[i], len(self.order)), made))
         return ports[i]
 
-    def _add(self, operation: Operation) -> None:
+    def _add(self, operation: FlowOperation) -> None:
         self.order.append(((self.place, len(self.order)), operation))
 
     # Control flow
@@ -281,7 +281,9 @@ class GraphBuilder:
         if not value.sizes:
             return
         rule = identity_rule(value.sizes, len(sources))
-        self._add(Operation("edge", i, rule, sources, [Port(value, 1)], leaf=leaf, border=border))
+        self._add(
+            FlowOperation("edge", i, rule, sources, [Port(value, 1)], leaf=leaf, border=border)
+        )
 
     def _state(self, i: HloInstruction, shape: Shape) -> list[Value]:
         found = []
@@ -328,7 +330,7 @@ class GraphBuilder:
         if value is None or value.sharding is None or not value.sizes or not self.copies_constants:
             return leaf
         inner = Value(i, k, value.sizes, ValueSharding.open_everywhere(len(value.sizes)))
-        made = Operation(
+        made = FlowOperation(
             "constraint",
             i,
             identity_rule(value.sizes),
@@ -381,7 +383,7 @@ class GraphBuilder:
         axes = self.annotations.manual_axes(i)
         self.borders[i] = i
         if inwards:
-            region = Operation("region", i, None, sources, [])
+            region = FlowOperation("region", i, None, sources, [])
             self._add(region)
         ports = []
         for k, (_, shape) in enumerate(i.shape.leaves()):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from xla_explorer.compiler.spmd.propagation.axis_lists import Axes, Axis, is_strict_prefix
-from xla_explorer.compiler.spmd.propagation.flow_graph import FlowGraph, Operation, Value
+from xla_explorer.compiler.spmd.propagation.flow_graph import FlowGraph, FlowOperation, Value
 from xla_explorer.compiler.spmd.propagation.priorities import is_elementwise
 from xla_explorer.compiler.spmd.propagation.shardy import Decide, output_edge
 from xla_explorer.compiler.spmd.propagation.steps import (
@@ -95,7 +95,7 @@ class GspmdPropagation:
                     member.sharding, changed = best, True
         return changed
 
-    def _may_pass(self, operation: Operation, *, forward: bool) -> bool:
+    def _may_pass(self, operation: FlowOperation, *, forward: bool) -> bool:
         """Return True if an operation passes shardings at the level, in a direction."""
         name = operation.instruction.opcode.name
         if operation.kind in ("edge", "output") or is_elementwise(operation):
@@ -104,7 +104,7 @@ class GspmdPropagation:
             return self.level >= (3 if forward else 2)
         return self.level >= 1 or name in _FIRST
 
-    def _infer(self, operation: Operation, *, forward: bool) -> bool:
+    def _infer(self, operation: FlowOperation, *, forward: bool) -> bool:
         """Give results what operands have, or operands what results have."""
         changed = self._pass_kind(operation, forward=forward)
         if operation.rule is None or not self._may_pass(operation, forward=forward):
@@ -123,7 +123,7 @@ class GspmdPropagation:
                 changed |= self._merge(operation, source, target)
         return changed
 
-    def _pass_kind(self, operation: Operation, *, forward: bool) -> bool:
+    def _pass_kind(self, operation: FlowOperation, *, forward: bool) -> bool:
         """Pass `manual` on: inside a manual region every array is local."""
         border = BORDERS.get(custom_call_target(operation.instruction), None)
         if border is forward:
@@ -141,7 +141,7 @@ class GspmdPropagation:
                 value.kind, value.sharding, changed = "manual", None, True
         return changed
 
-    def _merge(self, operation: Operation, source: int, target: int) -> bool:
+    def _merge(self, operation: FlowOperation, source: int, target: int) -> bool:
         """Add the axes of one tensor of an operation to another, where they do not conflict."""
         rule = operation.rule
         assert rule is not None
@@ -172,7 +172,7 @@ class GspmdPropagation:
             return False
         return self._write(operation, target, held, taken)
 
-    def _factor_passes(self, operation: Operation, factor: int) -> bool:
+    def _factor_passes(self, operation: FlowOperation, factor: int) -> bool:
         """Return False for blocked factors, and at level 0 for the joined dimension."""
         rule = operation.rule
         assert rule is not None
@@ -187,7 +187,7 @@ class GspmdPropagation:
         return factor not in rule.results[0][joined[0]]
 
     def _write(
-        self, operation: Operation, target: int, held: TensorProjection, taken: list[Taken]
+        self, operation: FlowOperation, target: int, held: TensorProjection, taken: list[Taken]
     ) -> bool:
         rule = operation.rule
         assert rule is not None

@@ -18,7 +18,7 @@ from xla_explorer.compiler.spmd.propagation.annotations import (
     OUTPUT,
     OUTWARDS,
 )
-from xla_explorer.compiler.spmd.propagation.flow_graph import FlowGraph, Operation, Value
+from xla_explorer.compiler.spmd.propagation.flow_graph import FlowGraph, FlowOperation, Value
 from xla_explorer.compiler.spmd.propagation.value_sharding import ValueSharding
 from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.analysis.manual_regions import is_region
@@ -176,7 +176,7 @@ class ModuleWriter:
         return made[key]
 
     # Markers
-    def _copy_captured(self, operation: Operation) -> None:
+    def _copy_captured(self, operation: FlowOperation) -> None:
         """Copy an element that a loop keeps, if the loop has it in another sharding."""
         loop, k = operation.instruction, operation.leaf
         state = loop.operands[0]

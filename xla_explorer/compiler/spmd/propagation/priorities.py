@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from xla_explorer.compiler.spmd.propagation.factor_propagation import Direction
-from xla_explorer.compiler.spmd.propagation.flow_graph import Operation
+from xla_explorer.compiler.spmd.propagation.flow_graph import FlowOperation
 from xla_explorer.compiler.spmd.rules.factor_rule import PASS_THROUGH
 from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 
@@ -20,7 +20,7 @@ _SLICES: Final = frozenset(["dynamic-slice", "dynamic-update-slice"])
 _MOVES: Final = frozenset(["reshape", "transpose", "bitcast"])
 
 
-def is_elementwise(operation: Operation) -> bool:
+def is_elementwise(operation: FlowOperation) -> bool:
     """Return True for operations that read element i of their operands for element i."""
     if operation.kind in ("constraint", "barrier"):
         return True
@@ -32,7 +32,7 @@ def is_elementwise(operation: Operation) -> bool:
     return i.opcode.name == "copy" or (i.opcode.elementwise and i.opcode.name != "map")
 
 
-def directions_of(operation: Operation, level: int) -> list[Direction]:
+def directions_of(operation: FlowOperation, level: int) -> list[Direction]:
     """Return the directions of each factor of an operation's rule at a level."""
     rule = operation.rule
     assert rule is not None
@@ -49,11 +49,11 @@ def directions_of(operation: Operation, level: int) -> list[Direction]:
     return found
 
 
-def _is_broadcast(operation: Operation) -> bool:
+def _is_broadcast(operation: FlowOperation) -> bool:
     return operation.kind == "operation" and operation.instruction.opcode.name == "broadcast"
 
 
-def _passing(operation: Operation, level: int) -> Direction:
+def _passing(operation: FlowOperation, level: int) -> Direction:
     """Return the direction of operations that pass shardings at the first two levels."""
     i = operation.instruction
     many = any(port.uses > 1 and port.value.sizes for port in operation.operands)
@@ -69,7 +69,7 @@ def _passing(operation: Operation, level: int) -> Direction:
     return allowed & Direction.FORWARD if i.opcode.name in _SLICES else Direction.NONE
 
 
-def _allowed(operation: Operation) -> Direction:
+def _allowed(operation: FlowOperation) -> Direction:
     """Return the direction that a propagation barrier lets pass."""
     from_text = str(operation.instruction.attributes.get("frontend_attributes", "")).upper()
     names = (("NONE", Direction.NONE), ("FORWARD", Direction.FORWARD))

@@ -17,7 +17,7 @@ from xla_explorer.compiler.spmd.propagation.factor_propagation import (
 )
 from xla_explorer.compiler.spmd.propagation.flow_graph import (
     FlowGraph,
-    Operation,
+    FlowOperation,
     Output,
     Port,
     Value,
@@ -56,9 +56,9 @@ class ShardyPropagation:
     number: int = 0
     level: int = 0
     priority: int = 0
-    _stack: list[Operation] = field(default_factory=list)
-    _waiting: set[Operation] = field(default_factory=set)
-    _outputs: list[Operation] = field(default_factory=list)
+    _stack: list[FlowOperation] = field(default_factory=list)
+    _waiting: set[FlowOperation] = field(default_factory=set)
+    _outputs: list[FlowOperation] = field(default_factory=list)
 
     def run(self) -> ShardyPropagation:
         """Propagate to the fixed point of every priority and level."""
@@ -100,7 +100,7 @@ class ShardyPropagation:
             self._step(edge)
             output.sharding = edge.results[0].value.sharding
 
-    def _step(self, operation: Operation) -> None:
+    def _step(self, operation: FlowOperation) -> None:
         ports = operation.tensors
         given = [_seen(operation, k, port.value) for k, port in enumerate(ports)]
         if not any(one is not None and one.axes for one in given):
@@ -116,7 +116,7 @@ class ShardyPropagation:
 
     def _apply(
         self,
-        operation: Operation,
+        operation: FlowOperation,
         given: list[ValueSharding | None],
         directions: list[Direction],
     ) -> None:
@@ -140,7 +140,7 @@ class ShardyPropagation:
         self.number += updated
 
     def _take(
-        self, operation: Operation, place: int, new: ValueSharding, taken: list[Taken]
+        self, operation: FlowOperation, place: int, new: ValueSharding, taken: list[Taken]
     ) -> bool:
         """Give a value a new sharding, and record the axes; False if a decision forbids it."""
         value, sizes = operation.tensors[place].value, dict(self.graph.mesh.axes)
@@ -155,7 +155,7 @@ class ShardyPropagation:
         return True
 
     # Changed values
-    def _set(self, operation: Operation, value: Value, new: ValueSharding) -> None:
+    def _set(self, operation: FlowOperation, value: Value, new: ValueSharding) -> None:
         value.sharding = new
         self._notify(value, operation)
         if value.group is None:
@@ -166,14 +166,14 @@ class ShardyPropagation:
                 other.origins |= {k: v for k, v in value.origins.items() if k not in other.origins}
                 self._notify(other, operation)
 
-    def _notify(self, value: Value, but: Operation) -> None:
+    def _notify(self, value: Value, but: FlowOperation) -> None:
         """Push the operations that read or make a value; readers outside a loop come next."""
         outside = [user for user in value.users if user not in value.inner_users]
         definer = [value.definer] if value.definer is not None else []
         for one in (*reversed(value.inner_users), *definer, *reversed(outside)):
             self._push(one, but)
 
-    def _push(self, operation: Operation, but: Operation) -> None:
+    def _push(self, operation: FlowOperation, but: FlowOperation) -> None:
         if operation is but or operation.rule is None or operation in self._waiting:
             return
         self._waiting.add(operation)
@@ -237,7 +237,7 @@ class ShardyPropagation:
 
 
 def _factor_step(
-    operation: Operation,
+    operation: FlowOperation,
     given: list[ValueSharding | None],
     directions: list[Direction],
     report: list[Refused] | None = None,
@@ -259,7 +259,7 @@ def _factor_step(
     return FactorStep(rule, tensors, directions, is_elementwise(operation), note)
 
 
-def _seen(operation: Operation, place: int, value: Value) -> ValueSharding | None:
+def _seen(operation: FlowOperation, place: int, value: Value) -> ValueSharding | None:
     """Return a value's sharding as the operation sees it: at a border, with its manual axes."""
     border = operation.border
     if border is None or place < len(operation.operands) or value.sharding is None:
@@ -269,7 +269,7 @@ def _seen(operation: Operation, place: int, value: Value) -> ValueSharding | Non
     return value.sharding.without_manual(border.manual)
 
 
-def _stored(operation: Operation, place: int, new: ValueSharding) -> ValueSharding:
+def _stored(operation: FlowOperation, place: int, new: ValueSharding) -> ValueSharding:
     """Return a new sharding as it is stored in the value; the inverse of `_seen`."""
     border = operation.border
     if border is None or place < len(operation.operands):
@@ -277,12 +277,12 @@ def _stored(operation: Operation, place: int, new: ValueSharding) -> ValueShardi
     return new.without_manual(border.manual) if border.inwards else border.outer(new)
 
 
-def output_edge(output: Output) -> Operation:
+def output_edge(output: Output) -> FlowOperation:
     """Return an operation that connects a returned value with the result of the program."""
     value = output.port.value
     result = Value(value.instruction, value.leaf, value.sizes, output.sharding, value.origins)
     rule = identity_rule(value.sizes)
-    return Operation(
+    return FlowOperation(
         "output", value.instruction, rule, [output.port], [Port(result)], leaf=output.number
     )
 
@@ -306,7 +306,7 @@ def _with_priority(current: ValueSharding, original: ValueSharding, priority: in
     )
 
 
-def _refusals_of(operation: Operation, sizes: dict[str, int]) -> Iterable[PropagationRefusal]:
+def _refusals_of(operation: FlowOperation, sizes: dict[str, int]) -> Iterable[PropagationRefusal]:
     """Return the refusals of one operation at the fixed point."""
     rule = operation.rule
     if rule is None:

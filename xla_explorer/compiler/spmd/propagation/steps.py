@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from xla_explorer.compiler.spmd.propagation.axis_lists import Axes, Axis, is_prefix
-from xla_explorer.compiler.spmd.propagation.flow_graph import Operation, Value
+from xla_explorer.compiler.spmd.propagation.flow_graph import FlowOperation, Value
 from xla_explorer.compiler.spmd.propagation.value_sharding import TensorProjection
 from xla_explorer.compiler.spmd.rules.factor_rule import FactorRule, letter
 
@@ -175,7 +175,7 @@ def origin_of(value: Value, axis: Axis) -> str:
 def record(
     number: int,
     levels: tuple[int, int],
-    operation: Operation,
+    operation: FlowOperation,
     taken: Taken,
     sizes: Mapping[str, int],
 ) -> PropagationStep:
