@@ -42,6 +42,7 @@ _DECLARED: Final = {
     ),
     "transforms.collectives.reduce_scatter_creator": ("reduce-scatter-creator",),
     "transforms.collectives.reorder_convert_reduce_add": ("reorder-convert-reduce-add",),
+    "transforms.collectives.schedule_aware_collective_cse": ("schedule-aware-collective-cse",),
     "transforms.collectives.while_loop_all_reduce_code_motion": (
         "while-loop-all-reduce-code-motion",
     ),

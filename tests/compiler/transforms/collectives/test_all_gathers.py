@@ -48,6 +48,14 @@ CASES = {
   ROOT r = f32[2,2,1,3] all-gather(q), {GROUPS}, dimensions={{1}}""",
         ["all-gather", "reshape"],
     ),
+    "equal reshapes, near each other": (
+        "schedule-aware-collective-cse",
+        f"""p = f32[1,6] reshape(x) q = f32[1,6] reshape(x)
+  a = f32[2,6] all-gather(p), {GROUPS}, dimensions={{0}}
+  b = f32[2,6] all-gather(q), {GROUPS}, dimensions={{0}}
+  ROOT r = f32[2,6] multiply(a, b)""",
+        ["reshape", "all-gather", "multiply"],
+    ),
     "a permuted slice": (
         "collective-permute-cse",
         """s = f32[1,3] slice(x), slice={[1:2], [0:3]}
@@ -63,6 +71,13 @@ KEPT = {
         f"""a = f32[4,3] all-gather(x), {GROUPS}, dimensions={{0}}
   b = f32[4,3] all-gather(x), replica_groups={{{{0,2}},{{1,3}}}}, dimensions={{0}}
   ROOT r = f32[4,3] multiply(a, b)""",
+    ),
+    "too far from each other": (
+        "schedule-aware-collective-cse{distance_threshold=2}",
+        f"""a = f32[4,3] all-gather(x), {GROUPS}, dimensions={{0}}
+  n = f32[4,3] negate(a) e = f32[4,3] sine(n) t = f32[4,3] cosine(e)
+  b = f32[4,3] all-gather(x), {GROUPS}, dimensions={{0}}
+  ROOT r = f32[4,3] multiply(t, b)""",
     ),
     "read twice": (
         "all-gather-optimizer",
