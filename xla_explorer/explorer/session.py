@@ -28,7 +28,6 @@ from xla_explorer.explorer.questions.answer import Answer
 from xla_explorer.explorer.questions.bisection import BisectionResult, bisect
 from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.decisions import decisions_frame
-from xla_explorer.explorer.questions.device_runs import DeviceRuns
 from xla_explorer.explorer.questions.overrides import Overrides, overrides_of
 from xla_explorer.explorer.questions.why_not import why_not
 from xla_explorer.explorer.session_code import SessionCode
@@ -120,7 +119,7 @@ class Session(SessionCode):
     def devices(self) -> Devices:
         """The program on several devices: shardings, collectives, their causes, and its runs."""
         if self._devices is None:
-            self._devices = Devices(self.source, runs=DeviceRuns(self))
+            self._devices = Devices(self.source, session=self)
         return self._devices
 
     @question()

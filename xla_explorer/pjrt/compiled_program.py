@@ -7,7 +7,7 @@ import threading
 from functools import cached_property
 
 from xla_explorer.backends.cpu.activation import NativeCalls
-from xla_explorer.backends.interfaces.abilities import DeviceProgram
+from xla_explorer.backends.cpu.devices.device_program import DeviceProgram
 from xla_explorer.explorer.session import Session
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.cost import Cost, module_cost

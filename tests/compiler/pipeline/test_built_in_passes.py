@@ -16,7 +16,7 @@ from xla_explorer.compiler.pipeline.built_in_passes import BUILT_IN
 from xla_explorer.compiler.pipeline.pass_interface import declared_passes, make_pass
 
 # What a program on one device needs: 853 modules when this was written, 1,004 with every pass.
-MOST_MODULES = 870
+MOST_MODULES = 880
 
 
 @pytest.mark.parametrize("room", [transforms, spmd], ids=lambda room: room.__name__)

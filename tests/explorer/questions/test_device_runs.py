@@ -125,7 +125,7 @@ def test_the_sharded_programs_of_jax_have_its_values(path: Path) -> None:
     session = xe.compile(record["hlo_before"], cache=False)
     given = [arrays[f"in{k}"] for k in record["kept_inputs"]]
     found = session.devices(*given)
-    program = session._device_runs.program  # type: ignore[union-attr]
+    program = session.devices._compiled.program
     assert [s.opcode for s in program.executable.steps if s.runs_on == "evaluator"] == []
     for k, have in enumerate(_leaves(found)):
         want = arrays[f"right{k}" if f"right{k}" in arrays else f"out{k}"]

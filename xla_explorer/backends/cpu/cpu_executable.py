@@ -18,7 +18,6 @@ from xla_explorer.backends.cpu.aligned_arena import OutputPool, OutputSlot, alig
 from xla_explorer.backends.cpu.array_address import data_address
 from xla_explorer.backends.cpu.blas import blas_symbols
 from xla_explorer.backends.cpu.cycle_counter import cycle_counter
-from xla_explorer.backends.cpu.devices.device_program import DeviceProgram
 from xla_explorer.backends.cpu.threads import PARALLEL_FOR_SYMBOL, thread_pool
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.cpu_program.program_writing import ENTRY, write_program
@@ -257,10 +256,6 @@ class CpuExecutable:
         return NativeCalls(
             entry, len(self._readers), results, self._donated, self.activate, calls_python
         )
-
-    def on_devices(self, replicas: int, partitions: int) -> DeviceProgram:
-        """Return the program on several devices (see `backends.interfaces.abilities`)."""
-        return DeviceProgram(self, replicas, partitions)
 
     def execute_watched(self, arrays: list[Array], counters: Array) -> list[Array]:
         """Execute the instrumented build and add to `counters`: int64 [steps, 2], cycles, calls.

@@ -7,9 +7,8 @@ tables, infeed and outfeed), xla/service/compiler.h (`ShapeSizeBytesFunction`,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from xla_explorer.backends.interfaces.stream_executor import DeviceMemory, StreamExecutor
 from xla_explorer.hlo.literal import Literal
@@ -17,9 +16,7 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
 if TYPE_CHECKING:
-    from xla_explorer.backends.interfaces.executable import Executable
     from xla_explorer.backends.interfaces.stage import CompilationStage
-    from xla_explorer.hlo.evaluator import Host
 
 POINTER_BYTES = 8
 
@@ -100,52 +97,6 @@ class ShapeSizes(Protocol):
 def shape_size_bytes(shape: Shape) -> int:
     """Return the default size: dense arrays, tables of POINTER_BYTES an element, 0 for tokens."""
     return POINTER_BYTES * len(shape.tuple_shapes) if shape.is_tuple else shape.byte_size
-
-
-class DeviceStepTiming(NamedTuple):
-    """The time of one step on one device in one run.
-
-    step: number in the executable's steps. total_us: of all calls. waited_us: of a collective,
-    until the last member arrived; 0 for other steps.
-    """
-
-    device: int
-    step: int
-    calls: int
-    total_us: float
-    waited_us: float
-
-
-class DeviceProgram(Protocol):
-    """An executable on several devices; device number = replica * partitions + partition."""
-
-    @property
-    def executable(self) -> Executable:
-        """The program of one device."""
-        ...
-
-    def run(
-        self,
-        per_device: Sequence[Sequence[Any]],
-        *,
-        timeout: float = ...,
-        hosts: Sequence[Host] | None = None,
-    ) -> list[list[Any]]:
-        """Run on the parameter leaves of each device; return the result leaves of each."""
-        ...
-
-    def timed(self, per_device: Sequence[Sequence[Any]]) -> list[DeviceStepTiming]:
-        """Run once with counters; return the times of each step on each device."""
-        ...
-
-
-@runtime_checkable
-class RunsOnDevices(Protocol):
-    """An executable of a program of one of several devices, which can run all of them here."""
-
-    def on_devices(self, replicas: int, partitions: int) -> DeviceProgram:
-        """Return the program on `replicas` x `partitions` devices."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

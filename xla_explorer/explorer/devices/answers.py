@@ -18,9 +18,10 @@ from xla_explorer.explorer.devices.tables import (
     timeline_frame,
 )
 from xla_explorer.explorer.devices.why_collective import WhyCollective, collective_named
+from xla_explorer.explorer.questions.device_runs import DeviceRuns
 
 __all__ = [
-    "PlacedProgram", "Topology", "WhyCollective", "annotated", "changes_for", "choices_frame",
+    "DeviceRuns", "PlacedProgram", "Topology", "WhyCollective", "annotated", "changes_for", "choices_frame",
     "collective_named", "collectives_after", "collectives_frame", "compare_devices", "device_memory", "dropped_axes",
     "links_frame", "partitioned_program", "propagation_frame", "sharding_report", "timeline_frame",
 ]  # fmt: skip

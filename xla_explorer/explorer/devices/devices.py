@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.devices.memory import DeviceMemory
     from xla_explorer.explorer.devices.why_collective import WhyCollective
     from xla_explorer.explorer.questions.device_runs import DeviceRuns
+    from xla_explorer.explorer.sessions.compilation import Compilation
 
 DEFAULT_MACHINE = "h100"
 
@@ -75,20 +76,21 @@ class Devices:
         topology: str = DEFAULT_MACHINE,
         policy: str = "cost",
         base: Devices | None = None,
-        runs: DeviceRuns | None = None,
+        session: Compilation | None = None,
     ) -> None:
         self._module, self.topology, self.policy, self.base = module, topology, policy, base
-        self._runs = runs
+        self._session = session
 
     # -- runs --------------------------------------------------------------------------------------
-    @property
+    @cached_property
     def _compiled(self) -> DeviceRuns:
-        if self._runs is None:
+        if self._session is None:
             raise XlaExplorerError(
                 "these devices are not compiled",
                 "xe.compile(module, mesh=..., shardings=...).devices runs on virtual devices",
             )
-        return self._runs
+        found: DeviceRuns = answers().DeviceRuns(self._session)
+        return found
 
     def __call__(self, *arrays: Any) -> Result:
         """Shard whole arrays, run the partitioned program, and return the whole result.
@@ -215,7 +217,7 @@ class Devices:
     @property
     def partitioned(self) -> HloModule:
         """The program of one device, before its optimisation."""
-        return self.placed.program.module if self._runs is None else self._runs.module
+        return self.placed.program.module if self._session is None else self._compiled.module
 
     @property
     @question("devices", is_property=True, noun="collective")

@@ -7,7 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.backends.interfaces.abilities import DeviceProgram, RunsOnDevices
+from xla_explorer.backends.cpu.cpu_executable import CpuExecutable
+from xla_explorer.backends.cpu.devices.device_program import DeviceProgram
 from xla_explorer.backends.registry import platform
 from xla_explorer.compiler.pipeline.partitioned_program import (
     PartitionedProgram,
@@ -77,12 +78,12 @@ class DeviceRuns:
         options = replace(session.options, threads=1, backend_options=kept, control=None)
         compiler = platform("cpu").compiler()
         result = compiler.run_backend(compiler.run_hlo_passes(self.module, options), options)
-        if not isinstance(result.executable, RunsOnDevices):
+        if not isinstance(result.executable, CpuExecutable):
             raise XlaExplorerError(
                 f"native code must exist for {session.source.name}, got dynamic dimensions",
                 "xe.hlo.evaluate_replicated runs it on several devices",
             )
-        return result.executable.on_devices(self.replicas, self.partitions)
+        return DeviceProgram(result.executable, self.replicas, self.partitions)
 
     def _classes(self) -> list[tuple[int, ...]] | None:
         """Return, for each parameter leaf, classes of devices with the same shard."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from xla_explorer.backends.interfaces.abilities import DeviceProgram, RunsOnDevices
+from xla_explorer.backends.cpu.cpu_executable import CpuExecutable
+from xla_explorer.backends.cpu.devices.device_program import DeviceProgram
 from xla_explorer.backends.registry import platform
 from xla_explorer.compiler.pipeline.partitioned_program import (
     PartitionedProgram,
@@ -100,6 +101,6 @@ def _compiled(
     options = replace(session.options, threads=1, backend_options={}, control=None)
     compiler = platform("cpu").compiler()
     result = compiler.run_backend(compiler.run_hlo_passes(module, options), options)
-    if not isinstance(result.executable, RunsOnDevices):
+    if not isinstance(result.executable, CpuExecutable):
         return refuse("dynamic", f"{module.name} has dynamic dimensions")
-    return result.executable.on_devices(replicas, partitions)
+    return DeviceProgram(result.executable, replicas, partitions)

@@ -8,24 +8,35 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from xla_explorer.backends.cpu.activation import Activation
+from xla_explorer.backends.cpu.cpu_executable import CpuExecutable
 from xla_explorer.backends.cpu.cycle_counter import cycle_counter
 from xla_explorer.backends.cpu.devices.exchanges import Exchanges, Meeting
-from xla_explorer.backends.interfaces.abilities import DeviceStepTiming
 from xla_explorer.hlo.evaluator import EvaluationError, Evaluator, Host
 from xla_explorer.hlo.evaluator.devices.world import Device, World
-
-if TYPE_CHECKING:
-    from xla_explorer.backends.cpu.cpu_executable import CpuExecutable
 
 Array = np.ndarray[Any, Any]
 # Seconds in a collective. A device that can never go on is found at once; a device that computes
 # may take long.
 TIMEOUT: Final = 3600.0
+
+
+class DeviceStepTiming(NamedTuple):
+    """The time of one step on one device in one run.
+
+    step: number in the executable's steps. total_us: of all calls. waited_us: of a collective,
+    until the last member arrived; 0 for other steps.
+    """
+
+    device: int
+    step: int
+    calls: int
+    total_us: float
+    waited_us: float
 
 
 class DeviceProgram:

@@ -6,19 +6,14 @@ Source: xla/hlo/transforms/collectives/async_collective_creator.cc.
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import substitute
+from xla_explorer.compiler.transforms.collectives.convert_async_collectives_to_sync import STARTS
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import tuple_shape
-
-STARTS: Final = {
-    "all-reduce": "all-reduce-start",
-    "all-gather": "all-gather-start",
-    "collective-permute": "collective-permute-start",
-}
 
 
 @register_pass()

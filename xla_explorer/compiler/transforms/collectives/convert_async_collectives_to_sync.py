@@ -6,15 +6,19 @@ Source: xla/hlo/transforms/collectives/convert_async_collectives_to_sync.cc.
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import control_users
-from xla_explorer.compiler.transforms.collectives.async_collective_creator import STARTS
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
+STARTS: Final = {
+    "all-reduce": "all-reduce-start",
+    "all-gather": "all-gather-start",
+    "collective-permute": "collective-permute-start",
+}
 # Free operations: they hide no latency.
 _FREE = frozenset(["parameter", "constant", "get-tuple-element", "bitcast", "tuple"])
 
