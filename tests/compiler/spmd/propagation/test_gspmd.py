@@ -130,3 +130,14 @@ def test_most_instructions_are_sharded_as_xla_shards_them() -> None:
         same += (wanted & table(module)).total()
         every += wanted.total()
     assert same >= 0.97 * every, (same, every)
+
+
+def test_a_result_that_may_be_sharded_stays_whole_if_its_parts_are_uneven() -> None:
+    text = """HloModule m, allow_spmd_sharding_propagation_to_output={true}
+    ENTRY e {
+      x = f32[4] parameter(0), sharding={devices=[4]<=[4]}
+      ROOT y = f32[LENGTH] slice(x), slice={[0:LENGTH]} }"""
+    for length, sharding in (("3", "{replicated}"), ("4", "{devices=[4]<=[4]}")):
+        module = xe.parse_hlo(text.replace("LENGTH", length))
+        make_pass("sharding-propagation").run(module, PassContext())
+        assert str(module.entry.root.attributes["sharding"]) == sharding
