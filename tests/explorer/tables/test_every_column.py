@@ -81,6 +81,7 @@ def attention() -> Session:
     return session
 
 
+@pytest.mark.long
 def test_the_frames_of_every_question_have_columns_of_the_vocabulary(attention: Session) -> None:
     name = str(attention.kernels()["kernel"][1])
     given: dict[str, Any] = {
