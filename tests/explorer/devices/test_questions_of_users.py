@@ -1,8 +1,7 @@
 """Questions that users of several devices ask in public threads, and the numbers of the answers.
 
-Each name has the number of the question in the design and the thread. Not answered: 12 (code motion
-of gradient accumulation as a what-if), 17 (bisection of partitioned values), 21 (search) and 22
-(static check of divergent collectives).
+Each name has the number of the question in the design and the thread. Not answered: the code motion
+of 12, 17 (bisection of partitioned values), 21 (search) and 22 (divergent collectives).
 """
 
 from __future__ import annotations
@@ -117,6 +116,41 @@ def test_11_exposed_gradients_and_the_work_that_could_hide_them() -> None:  # op
     assert row["opcode"] == "all-reduce" and 0 < row["exposed_us"] <= row["predicted_us"]
     why = devices.why(row["collective"])
     assert any("independent work could hide it" in line for line in why.hiding)
+
+
+ACCUMULATION = """add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b) }
+condition { s = (s32[], f32[16,8], f32[64,16], f32[64,8]) parameter(0)
+  k = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(6)
+  ROOT less = pred[] compare(k, n), direction=LT }
+body { s = (s32[], f32[16,8], f32[64,16], f32[64,8]) parameter(0)
+  k = s32[] get-tuple-element(s), index=0
+  one = s32[] constant(1)
+  next = s32[] add(k, one)
+  total = f32[16,8] get-tuple-element(s), index=1
+  x = f32[64,16] get-tuple-element(s), index=2
+  y = f32[64,8] get-tuple-element(s), index=3
+  g = f32[16,8] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  sum = f32[16,8] add(total, g)
+  ROOT t = (s32[], f32[16,8], f32[64,16], f32[64,8]) tuple(next, sum, x, y) }
+"""
+
+
+def test_12_gradient_accumulation_reduces_in_every_iteration() -> None:  # openxla/xla#6750
+    body = """x = f32[64,16] parameter(0)
+    y = f32[64,8] parameter(1)
+    zero = f32[] constant(0)
+    zeros = f32[16,8] broadcast(zero), dimensions={}
+    first = s32[] constant(0)
+    s = (s32[], f32[16,8], f32[64,16], f32[64,8]) tuple(first, zeros, x, y)
+    loop = (s32[], f32[16,8], f32[64,16], f32[64,8]) while(s), condition=condition, body=body
+    ROOT g = f32[16,8] get-tuple-element(loop), index=1"""
+    devices = written(body, "data=8", "x=data,-; y=data,-", ACCUMULATION)
+    once = 2 * 16 * 8 * 4 * 7 / 8
+    (row,) = devices.collectives.to_dict("records")
+    assert (row["opcode"], row["trips"], row["sent_bytes"]) == ("all-reduce", 6, 6 * once)
 
 
 @needs_programs

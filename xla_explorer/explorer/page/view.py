@@ -16,6 +16,7 @@ from xla_explorer.explorer.code.kernel_rows import kernel_rows, machine_roof
 from xla_explorer.explorer.code.loop_text import loop_kernels
 from xla_explorer.explorer.code.loop_what_if import loop_try
 from xla_explorer.explorer.code.lowering_steps import lowering_rows
+from xla_explorer.explorer.devices.devices import Devices
 from xla_explorer.explorer.display.code_pane import CodePane, PrintedLine
 from xla_explorer.explorer.display.plain_data import plain
 from xla_explorer.explorer.measures.advice import session_advice
@@ -265,6 +266,11 @@ class View:
         """Return the program on several devices: mesh, shardings, collectives, step, memory."""
         session = self.session
         return None if session is None else devices_data(session.source)
+
+    @question(VIEW, shown_by="session.devices.what_if({shardings})")
+    def devices_what_if(self, shardings: str) -> str:
+        """Return what other annotations would change, as text."""
+        return str(Devices(self.compiled.source).what_if(shardings).compare())
 
     @question(VIEW, embed=1, shown_by="session.buffers()")
     def buffers(self) -> dict[str, Any] | None:

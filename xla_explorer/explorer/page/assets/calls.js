@@ -14,6 +14,7 @@ export const CALLS = {
   pass_costs: { owner: "view", args: [], shownBy: "session.passes.costs()" },
   loops: { owner: "view", args: [], shownBy: "session.loops()" },
   devices: { owner: "view", args: [], shownBy: "session.devices.collectives" },
+  devices_what_if: { owner: "view", args: ["shardings"], shownBy: "session.devices.what_if({shardings})" },
   buffers: { owner: "view", args: [], shownBy: "session.buffers()" },
   not_shared: { owner: "view", args: ["first", "second"], shownBy: "session.buffers()" },
   side_by_side: { owner: "view", args: [], shownBy: "session.side_by_side()" },

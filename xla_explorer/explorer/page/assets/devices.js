@@ -120,7 +120,7 @@ function memoryBars(data) {
     { className: "xe-memory-bars" },
     ...rows.map(([value, , size, kind, sharding, replicas]) => {
       const bar = make("i", { className: `xe-memory ${kind}${kind === "argument" && replicas > 1 ? " copied" : ""}` });
-      bar.style.width = `${Math.max(1, (260 * size) / most)}px`;
+      bar.style.width = `${Math.max(1, (100 * size) / most)}%`;
       return make("div", {}, make("span", { className: "mono", textContent: value }), bar, make("span", { className: "xe-dim", textContent: `${showBytes(size)} ${kind}${sharding ? " " + sharding : ""}${kind === "argument" && replicas > 1 ? `, equal on ${replicas}` : ""}` }));
     }),
   );
@@ -156,6 +156,27 @@ function stepper(data, choose) {
   const root = make("div", {}, make("button", { textContent: "‹ step", onclick: go(-1) }), " ", make("button", { textContent: "step ›", onclick: go(1) }), " ", count, text);
   show();
   return root;
+}
+
+/** A field for other annotations and their effect; a saved page shows the call. @param {import("./state.js").App} app @param {DevicesData} data */
+function shardedOtherwise(app, data) {
+  const [first] = data.values,
+    example = first ? `${first[0].replace("%", "")}=${first[1].map(() => "-").join(",")}` : "x=data,-",
+    field = make("input", { type: "text", value: example, size: 40, ariaLabel: "annotations: the axes of each dimension by value" }),
+    answer = make("pre", { className: "xe-why-collective" });
+  const ask = async () => {
+    answer.textContent = "…";
+    try {
+      answer.textContent = await app.store.report("devices_what_if", { shardings: field.value });
+    } catch (error) {
+      answer.textContent = messageOf(error);
+    }
+  };
+  field.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    event.stopPropagation(); // letters are no shortcuts here
+    if (event.key === "Enter") void ask();
+  });
+  return make("div", {}, field, " ", make("button", { className: "xe-act", textContent: "what if", onclick: ask }), answer);
 }
 
 /** @param {import("./state.js").App} app */
@@ -227,6 +248,7 @@ function devicesTab(app) {
       ),
       section("collectives", table, why),
       section("one step (estimate)", stepPicture(data, choose), make("p", { className: "xe-dim", textContent: "blue: kernels; green: hidden collectives; orange: exposed ones. Loops are one bar." })),
+      section("what if (x=data,-; w=-,model: the axes of each dimension)", shardedOtherwise(app, data)),
       section("memory of one device", make("p", { textContent: data.peak }), memoryBars(data), ...(data.dropped[0] === "every annotation is kept" ? [] : data.dropped.map(line => make("p", { textContent: line })))),
     );
     const { sent_bytes, collectives, step_us, exposed_us, peak_bytes } = data.figures;
