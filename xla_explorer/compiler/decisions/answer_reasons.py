@@ -115,6 +115,11 @@ XLA_OVERRIDES = table(
             "%fusion has control predecessors",
             "leave this pair out",
         ),
+        "overwritten-in-place": (
+            "one of the kernels updates an array in place, which the other one reads before",
+            "%wrapped_scatter overwrites %copy.1 in place, which %mul_fusion must read before",
+            "leave this pair out",
+        ),
         "nothing-to-change": (
             "the rule or pipeline changes nothing in this module",
             "it changes nothing in jit_step",

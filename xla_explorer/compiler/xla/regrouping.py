@@ -85,7 +85,36 @@ def _why_not_fused(first: HloInstruction, second: HloInstruction) -> Reason | No
             )
         if kernel.control_predecessors:
             return refuse("has-control-edges", f"%{kernel.name} has control predecessors")
+    if any(i.opcode.name == "scatter" for i in _inside(first)):
+        return refuse(
+            "opcode-not-fusible", f"a scatter (%{first.name}) must be the root of its kernel"
+        )
+    written = overwritten(second)
+    read = next((i for i in (first, *first.operands) if i in written), None)
+    if read is not None:
+        return refuse(
+            "overwritten-in-place",
+            f"%{second.name} overwrites %{read.name} in place, which %{first.name} must read before",
+        )
     return None
+
+
+def _inside(kernel: HloInstruction) -> Iterable[HloInstruction]:
+    """Return the instructions that a kernel computes."""
+    return kernel.called[0].instructions.values() if kernel.opcode.name == "fusion" else (kernel,)
+
+
+def overwritten(kernel: HloInstruction) -> set[HloInstruction]:
+    """Return the arrays that a kernel updates in place, by scatter or dynamic-update-slice."""
+    found = set()
+    for i in _inside(kernel):
+        count = {"scatter": len(i.operands) // 2, "dynamic-update-slice": 1}.get(i.opcode.name, 0)
+        for array in i.operands[:count]:
+            while array.opcode.name == "bitcast":
+                array = array.operands[0]
+            is_inner = array.opcode.name == "parameter" and kernel.opcode.name == "fusion"
+            found.add(kernel.operands[array.parameter_number] if is_inner else array)
+    return found
 
 
 def _why_no_loop(fusion: HloInstruction) -> Reason | None:

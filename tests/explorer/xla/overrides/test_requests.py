@@ -216,3 +216,53 @@ def test_a_kernel_with_control_edges_is_left_alone():
         write_hlo_proto(xe.parse_hlo(text)), make_requests(forbid=[("mul.1", "sub.1")])
     )
     assert changed is None and reason.code == "has-control-edges"
+
+
+SCATTER = """HloModule m
+%sum (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %ab = f32[] add(%a, %b)
+}
+%rows (r0: f32[8,4], r1: s32[3,1]) -> f32[3,4] {
+  %r0 = f32[8,4]{1,0} parameter(0)
+  %r1 = s32[3,1]{1,0} parameter(1)
+  %gather.1 = f32[3,4]{1,0} gather(%r0, %r1), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}
+  ROOT %neg.1 = f32[3,4]{1,0} negate(%gather.1)
+}
+%where (w0: s32[3,1]) -> s32[3,1] {
+  %w0 = s32[3,1]{1,0} parameter(0)
+  ROOT %abs.1 = s32[3,1]{1,0} abs(%w0)
+}
+%update (v0: f32[8,4], v1: s32[3,1], v2: f32[3,4]) -> f32[8,4] {
+  %v0 = f32[8,4]{1,0} parameter(0)
+  %v1 = s32[3,1]{1,0} parameter(1)
+  %v2 = f32[3,4]{1,0} parameter(2)
+  ROOT %scatter.1 = f32[8,4]{1,0} scatter(%v0, %v1, %v2), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=%sum
+}
+ENTRY %main (x: f32[8,4], i: s32[3,1]) -> f32[8,4] {
+  %x = f32[8,4]{1,0} parameter(0)
+  %i = s32[3,1]{1,0} parameter(1)
+  %copy.1 = f32[8,4]{1,0} copy(%x)
+  %k1 = f32[3,4]{1,0} fusion(%copy.1, %i), kind=kLoop, calls=%rows
+  %k2 = s32[3,1]{1,0} fusion(%i), kind=kLoop, calls=%where
+  %k3 = f32[8,4]{1,0} fusion(%copy.1, %k2, %k1), kind=kLoop, calls=%update
+  ROOT %k4 = f32[8,4]{1,0} negate(%k3)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("pair", "code"),
+    [
+        (("copy.1", "scatter.1"), "overwritten-in-place"),
+        (("neg.1", "scatter.1"), "overwritten-in-place"),
+        (("scatter.1", "k4"), "opcode-not-fusible"),
+        (("abs.1", "scatter.1"), None),
+        (("copy.1", "neg.1"), None),
+    ],
+)
+def test_an_array_that_is_updated_in_place_is_read_before(pair, code):
+    data = write_hlo_proto(xe.parse_hlo(SCATTER))
+    _, [(_, _, reason)] = before_scheduling(data, make_requests(fuse=[pair]))
+    assert (reason and reason.code) == code
