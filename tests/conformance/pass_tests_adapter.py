@@ -30,11 +30,11 @@ from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pass_interface import HloPass, make_pass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 from xla_explorer.compiler.transforms.simplifiers.common_subexpressions import (
-    StructuralKeys,
     merge_equal_instructions,
 )
 from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
 from xla_explorer.compiler.transforms.simplifiers.tuple_simplifier import TupleSimplifier
+from xla_explorer.hlo.analysis.structural_keys import StructuralKeys
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text.parser import parse_hlo
 

@@ -39,8 +39,8 @@ from xla_explorer.compiler.codegen.task_function import (
 from xla_explorer.compiler.decisions.code_reasons import VECTORS
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.target import Target
-from xla_explorer.compiler.transforms.simplifiers.common_subexpressions import StructuralKeys
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.structural_keys import StructuralKeys
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import CONSTANT
 

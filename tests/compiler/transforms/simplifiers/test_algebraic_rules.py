@@ -13,10 +13,10 @@ from xla_explorer.compiler.rewriting.example import example_module
 from xla_explorer.compiler.rewriting.rule import Rule, RuleSet
 from xla_explorer.compiler.transforms.simplifiers.algebraic.algsimp import ALGEBRAIC_RULES
 from xla_explorer.compiler.transforms.simplifiers.common_subexpressions import (
-    StructuralKeys,
     merge_equal_instructions,
 )
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_dead_instructions
+from xla_explorer.hlo.analysis.structural_keys import StructuralKeys
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes.spec import Family

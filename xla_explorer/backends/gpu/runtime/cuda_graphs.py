@@ -10,14 +10,12 @@ from __future__ import annotations
 import ctypes
 import gc
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
 
 from xla_explorer.backends.gpu.device_executor import GraphRefusedError
-from xla_explorer.backends.gpu.runtime.cuda_driver import CudaError
+from xla_explorer.backends.gpu.runtime.cuda_driver import CudaDriver, CudaError
 from xla_explorer.backends.interfaces import DeviceMemory
-
-if TYPE_CHECKING:
-    from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor
 
 # Answers to work that cannot be recorded (CUDA Driver API, CUresult: 900 to 909), by the beginning
 # of their names.
@@ -68,10 +66,47 @@ CONDITIONS_PTX = (
 )  # fmt: skip
 
 
+class StreamOwner(Protocol):
+    """The executor whose work is recorded; see `CudaExecutor`."""
+
+    stream: Any
+
+    @property
+    def driver(self) -> CudaDriver:
+        """The driver."""
+        ...
+
+    @property
+    def lock(self) -> AbstractContextManager[Any]:
+        """The lock for calls of the driver."""
+        ...
+
+    @property
+    def context(self) -> Any:
+        """The context of the device."""
+        ...
+
+    def enter(self) -> None:
+        """Make the context current in the calling thread."""
+        ...
+
+    def load(self, code: bytes, exports: list[str]) -> Any:
+        """Load a module."""
+        ...
+
+    def function(self, loaded: Any, name: str) -> Any:
+        """Return a function of a loaded module."""
+        ...
+
+    def create_stream(self) -> Any:
+        """Return a new stream."""
+        ...
+
+
 class CudaGraphs:
     """See `GraphExecutor`. Graphs of one executor's streams."""
 
-    def __init__(self, executor: CudaExecutor) -> None:
+    def __init__(self, executor: StreamOwner) -> None:
         self.executor, self.driver = executor, executor.driver
         self._streams: list[Any] = []  # a stream for the bodies of each depth
         self._depth = 0

@@ -5,10 +5,9 @@ Float to integer truncates and saturates, with NaN to zero; integer to integer w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from xla_explorer.compiler.codegen.elemental.registry import (
     ElementalOperation,
+    ElementContext,
     Scalar,
     emits_elementwise,
     emits_indexed,
@@ -20,9 +19,6 @@ from xla_explorer.compiler.codegen.ir.values import Complex, Value
 from xla_explorer.compiler.codegen.llvm_types import pair, real, value_type
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import PrimitiveType
-
-if TYPE_CHECKING:
-    from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter
 
 
 @emits_elementwise("convert")
@@ -124,9 +120,7 @@ def from_bits(w: Builder, bits: Value, element_type: PrimitiveType) -> Value:
 
 
 @emits_indexed("bitcast-convert")
-def bitcast_convert_width(
-    e: ElementalEmitter, i: HloInstruction, index: tuple[Word, ...]
-) -> Scalar:
+def bitcast_convert_width(e: ElementContext, i: HloInstruction, index: tuple[Word, ...]) -> Scalar:
     """Reinterpret bits as narrower elements along a new minor dimension, or as wider ones.
 
     The first narrow element has the low bits.

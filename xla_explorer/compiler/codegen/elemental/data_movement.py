@@ -9,10 +9,14 @@ from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value, from_bits, to_bits
 from xla_explorer.compiler.codegen.elemental.emitter import (
     CodegenError,
-    ElementalEmitter,
     IndexTuple,
 )
-from xla_explorer.compiler.codegen.elemental.registry import Complex, Scalar, emits_indexed
+from xla_explorer.compiler.codegen.elemental.registry import (
+    Complex,
+    ElementContext,
+    Scalar,
+    emits_indexed,
+)
 from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.index_arithmetic import Condition, Word
 from xla_explorer.compiler.codegen.ir.types import I64
@@ -48,7 +52,7 @@ _MOVED = (
 
 
 @emits_indexed(*_MOVED)
-def moved(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
+def moved(e: ElementContext, i: HloInstruction, index: IndexTuple) -> Scalar:
     """Emit the element of the first read whose guards are true, selected by branches."""
     axes = [Axis(f"d{d}", extent) for d, extent in enumerate(i.shape.dimensions)]
     reads = reads_of(i, tuple([expression_of(axis) for axis in axes]))
@@ -70,7 +74,7 @@ class IndexLowering:
     Each atom is emitted once, at its first use, which dominates every branch that depends on it.
     """
 
-    def __init__(self, e: ElementalEmitter, known: dict[Atom, Word]) -> None:
+    def __init__(self, e: ElementContext, known: dict[Atom, Word]) -> None:
         self.e, self.known = e, known
 
     def __call__(self, x: IndexExpression) -> Word:
@@ -108,7 +112,7 @@ class IndexLowering:
 
 
 def _first_read(
-    e: ElementalEmitter, i: HloInstruction, reads: list[Read], indices: IndexLowering
+    e: ElementContext, i: HloInstruction, reads: list[Read], indices: IndexLowering
 ) -> Scalar:
     read, *others = reads
     operand, place = i.operands[read.operand], tuple([indices(x) for x in read.place])
@@ -134,7 +138,7 @@ def _first_read(
 
 
 @emits_indexed("bitcast")
-def bitcast(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
+def bitcast(e: ElementContext, i: HloInstruction, index: IndexTuple) -> Scalar:
     """Emit the element at the same position in memory with the new type, of the same width."""
     value, of = moved(e, i, index), i.operands[0].shape.element_type
     return (
@@ -145,7 +149,7 @@ def bitcast(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar
 
 
 @emits_indexed("iota")
-def iota(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
+def iota(e: ElementContext, i: HloInstruction, index: IndexTuple) -> Scalar:
     """Emit the index along one dimension as the element type."""
     return index_value(e.writer, index[i.attribute("iota_dimension")], i.shape.element_type)
 
@@ -161,7 +165,7 @@ def index_value(w: Builder, position: Word, element_type: PrimitiveType) -> Scal
     return convert_value(w, position, S64, element_type)
 
 
-def clamped_start(e: ElementalEmitter, start: HloInstruction, limit: int, at: IndexTuple) -> Word:
+def clamped_start(e: ElementContext, start: HloInstruction, limit: int, at: IndexTuple) -> Word:
     """Emit a start index as i64, clamped to [0, limit]."""
     if limit <= 0:
         return 0
@@ -191,13 +195,13 @@ def as_index(b: Builder, x: Value[Integer], element_type: PrimitiveType) -> Valu
 
 
 @emits_indexed("map")
-def map_(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
+def map_(e: ElementContext, i: HloInstruction, index: IndexTuple) -> Scalar:
     """Emit the called computation on the elements at one index."""
     return e.inline_scalar_computation(i.to_apply, [e.element(o, index) for o in i.operands])[0]
 
 
 @emits_indexed("reduce")
-def reduce(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
+def reduce(e: ElementContext, i: HloInstruction, index: IndexTuple) -> Scalar:
     """Emit a loop over the reduced dimensions for one element.
 
     For a single operand; reductions at the root have their own kernels.
@@ -245,7 +249,7 @@ def reduce(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
 
 
 @emits_indexed("get-dimension-size")
-def dimension_size(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
+def dimension_size(e: ElementContext, i: HloInstruction, index: IndexTuple) -> Scalar:
     """Emit the size of a dimension as a constant.
 
     Arrays with dynamic dimensions have no native code.

@@ -7,22 +7,23 @@ the index of the result element and reads operand elements through the `Elementa
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
 
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
-from xla_explorer.compiler.codegen.ir.values import Complex, Scalar
+from xla_explorer.compiler.codegen.ir.values import Complex, Integer, Scalar, Value
+from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import OpcodeSpec
 from xla_explorer.hlo.shape import Shape
-
-if TYPE_CHECKING:
-    from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter
 
 __all__ = [
     "ELEMENTWISE_EMITTERS",
     "INDEXED_EMITTERS",
     "Complex",
+    "ElementContext",
     "ElementalOperation",
     "Scalar",
     "elemental_opcodes",
@@ -59,8 +60,41 @@ class ElementalOperation(Protocol):
         ...
 
 
+class ElementContext(Protocol):
+    """The computation whose elements are emitted; see `ElementalEmitter`."""
+
+    @property
+    def writer(self) -> FunctionWriter:
+        """The writer of the kernel's function."""
+        ...
+
+    def scope(self) -> AbstractContextManager[None]:
+        """Forget the values emitted inside: their block does not dominate later code."""
+        ...
+
+    def element(self, i: HloInstruction, index: tuple[Word, ...]) -> Scalar:
+        """Return the value of element `index` of instruction `i`."""
+        ...
+
+    def inline_scalar_computation(
+        self, computation: HloComputation, arguments: Sequence[Scalar]
+    ) -> list[Scalar]:
+        """Inline a computation over scalars; return one result per element of the root tuple."""
+        ...
+
+    def choose(
+        self,
+        condition: Value[Integer],
+        shape: Shape,
+        then: Callable[[], Scalar],
+        otherwise: Callable[[], Scalar],
+    ) -> Scalar:
+        """Emit `condition ? then() : otherwise()` with branches."""
+        ...
+
+
 ElementwiseEmitter = Callable[[Builder, ElementalOperation, list[Scalar]], Scalar]
-IndexedEmitter = Callable[["ElementalEmitter", HloInstruction, tuple[Word, ...]], Scalar]
+IndexedEmitter = Callable[[ElementContext, HloInstruction, tuple[Word, ...]], Scalar]
 
 ELEMENTWISE_EMITTERS: dict[str, ElementwiseEmitter] = {}
 INDEXED_EMITTERS: dict[str, IndexedEmitter] = {}

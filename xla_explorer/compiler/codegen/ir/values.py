@@ -7,12 +7,11 @@ wrong sum of it raises a TypeError with both types.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar  # for the default, new in Python 3.13
 
-    from xla_explorer.compiler.codegen.ir.builder import Builder
     from xla_explorer.compiler.codegen.ir.types import Type
 else:
     from typing import TypeVar as _TypeVar
@@ -38,6 +37,39 @@ class Pointer:
 K = TypeVar("K", default=Any)
 
 
+class Operations(Protocol):
+    """The operations on values, which place their records; see `Builder`.
+
+    contracts: a product and a sum may be rounded once.
+    """
+
+    contracts: bool
+
+    def named(self, name: object, t: Type) -> Value:
+        """Return a value of this name."""
+        ...
+
+    def operand(self, value: Value | float, t: Type) -> Value:
+        """Return a value or a number as an operand of the type."""
+        ...
+
+    def arithmetic(self, name: str, a: Value | float, b: Value | float, flags: str = "") -> Value:
+        """Return a sum, difference, product or quotient."""
+        ...
+
+    def binary(self, op: str, a: Value | float, b: Value | float, flags: str = "") -> Value:
+        """Return the result of an instruction on two values of one type."""
+        ...
+
+    def negate(self, a: Value) -> Value:
+        """Return the float with the other sign."""
+        ...
+
+    def compare(self, predicate: str, a: Value | float, b: Value | float) -> Value[Integer]:
+        """Return the result of a comparison."""
+        ...
+
+
 class Value(Generic[K]):
     """A value of a function being written; its text is LLVM's name of it, or the constant.
 
@@ -47,7 +79,7 @@ class Value(Generic[K]):
 
     __slots__ = ("builder", "depth", "name", "type")
 
-    def __init__(self, builder: Builder, type_: Type, name: str, depth: int = 0) -> None:
+    def __init__(self, builder: Operations, type_: Type, name: str, depth: int = 0) -> None:
         self.builder, self.type, self.name, self.depth = builder, type_, name, depth
 
     def __str__(self) -> str:

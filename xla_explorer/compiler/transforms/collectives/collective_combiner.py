@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import substitute
-from xla_explorer.compiler.transforms.simplifiers.common_subexpressions import StructuralKeys
 from xla_explorer.hlo.analysis.reachability import depends_on
+from xla_explorer.hlo.analysis.structural_keys import StructuralKeys
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction

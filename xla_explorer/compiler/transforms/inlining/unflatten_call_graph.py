@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.transforms.simplifiers.common_subexpressions import StructuralKeys
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_unreachable_computations
+from xla_explorer.hlo.analysis.structural_keys import StructuralKeys
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.module import HloModule
 

@@ -21,13 +21,13 @@ from xla_explorer.compiler.rewriting.example import example_module
 from xla_explorer.compiler.rewriting.patterns import Pattern
 from xla_explorer.compiler.rewriting.rule import BuildResult, Rule, RuleSet
 from xla_explorer.compiler.transforms.simplifiers.common_subexpressions import (
-    StructuralKeys,
     merge_equal_instructions,
 )
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_dead_instructions
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.foundation.reason import Predicate
+from xla_explorer.hlo.analysis.structural_keys import StructuralKeys
 from xla_explorer.hlo.evaluator import (
     EvaluationError,
     UnsupportedOpcodeError,

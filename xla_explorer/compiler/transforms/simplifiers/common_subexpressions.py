@@ -9,73 +9,14 @@ from typing import Any, ClassVar
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import control_targets, has_side_effect
-from xla_explorer.hlo.attributes import Attributes
+from xla_explorer.hlo.analysis.structural_keys import StructuralKeys, without_sharding
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import CONSTANT, PARAMETER, OpcodeSpec
 from xla_explorer.hlo.opcodes.spec import Trait
 
 _NON_DETERMINISTIC = frozenset(["rng", "rng-get-and-update-state"])
-
-
-def order_from_root(computation: HloComputation) -> list[HloInstruction]:
-    """Return instructions in post order from the root, then from parameters and dead code.
-
-    Operands are visited in operand order, so the result does not depend on the order of creation.
-    """
-    found: dict[HloInstruction, None] = {}
-    for start in (computation.root, *computation.parameters(), *computation.post_order()):
-        stack = [start]
-        while stack:
-            i = stack[-1]
-            missing = (
-                [o for o in (*i.operands, *i.control_predecessors) if o not in found]
-                if i not in found
-                else []
-            )
-            if missing:
-                stack.append(missing[0])
-            else:
-                found[stack.pop()] = None
-    return list(found)
-
-
-class StructuralKeys:
-    """Keys by which computations are compared.
-
-    Equal computations have the same operations in the same order on the same parameters, names
-    aside.
-    """
-
-    def __init__(self, layout_sensitive: bool) -> None:
-        self.layout_sensitive = layout_sensitive
-        self._keys: dict[HloComputation, Any] = {}
-        self._numbers: dict[Any, int] = {}
-
-    def of(self, computation: HloComputation) -> int:
-        """Return the number of the computation's class of equal computations."""
-        found = self._keys.get(computation)
-        if found is None:
-            order = order_from_root(computation)
-            place = {i: number for number, i in enumerate(order)}
-            rows = tuple([(*self.parts(i), tuple([place[o] for o in i.operands])) for i in order])
-            found = self._keys[computation] = self._numbers.setdefault(
-                (rows, place[computation.root]), len(self._numbers)
-            )
-        return int(found)
-
-    def parts(self, i: HloInstruction) -> tuple[Any, ...]:
-        """Return the properties that must be equal besides operands."""
-        payload = i.payload.key if isinstance(i.payload, Literal) else i.payload
-        return (
-            i.opcode,
-            i.shape if self.layout_sensitive else i.shape.base,
-            without_sharding(i.attributes),
-            payload,
-            tuple([self.of(c) for c in i.called]) if i.called else (),
-        )
 
 
 def _mergeable(row: OpcodeSpec) -> bool:
@@ -86,14 +27,6 @@ def _mergeable(row: OpcodeSpec) -> bool:
         or row.name in _NON_DETERMINISTIC
         or Trait.NON_DETERMINISTIC in row.traits
     )
-
-
-_BESIDE_VALUE = {"sharding": None, "origin": None}
-
-
-def without_sharding(attributes: Attributes) -> Attributes:
-    """Return the attributes that affect the value, without sharding and origin."""
-    return attributes.with_values(**_BESIDE_VALUE) if attributes.sharding_text else attributes
 
 
 def shardings_differ(a: HloInstruction, b: HloInstruction) -> bool:

@@ -16,7 +16,6 @@ Source: PTX ISA, "Matrix Fragments for mma.m16n8k16", "ldmatrix", "cp.async"; NV
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture, mma_rate
 from xla_explorer.backends.gpu.emitters.block import Block
@@ -24,6 +23,7 @@ from xla_explorer.backends.gpu.emitters.dots.implicit_matrix import ImplicitMatr
 from xla_explorer.backends.gpu.emitters.dots.matrix_operands import CHUNK, matrices_of
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore
 from xla_explorer.backends.gpu.emitters.dots.split_k import Shape, SplitK, plan_split_k
+from xla_explorer.backends.gpu.emitters.dots.tensor_core_plan import DEPTH, TensorCorePlan
 from xla_explorer.backends.gpu.emitters.dots.tiled_gemm_plan import TiledGemmPlan, tiled_gemm_plan
 from xla_explorer.backends.gpu.emitters.narrow_index_arithmetic import NarrowIndexArithmetic
 from xla_explorer.backends.gpu.product_rates import product_us
@@ -35,53 +35,16 @@ from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Value
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import real
-from xla_explorer.compiler.codegen.lowering.threads.block_of_threads import WARP
-from xla_explorer.compiler.codegen.nest.launch_dimensions import on_multiprocessors
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32
 
-DEPTH = 32  # units of 16 bits of the reduced dimension in a tile
 STAGES = 3  # two tiles are in flight during the products of one
 _FRAGMENT_M, _FRAGMENT_N, _FRAGMENT_K = 16, 8, 16
 # Rows and columns of the result: the block's warps, and the rate relative to large tiles, which
 # read less for each product (assumed).
 TILES = {(128, 128): ((2, 4), 1.0), (64, 64): ((2, 2), 0.6), (32, 32): ((2, 1), 0.3)}
 OWN_SHARE = 0.6  # of the peak at large sizes; assumed, not measured
-
-
-class TensorCorePlan(NamedTuple):
-    """Plan of a tensor-core product.
-
-    kind: of the elements, tf32 for f32. rows, columns: of a tile of the result. warps: along rows,
-    along columns. split_k: of the reduced dimension. estimated_us: device time.
-    """
-
-    kind: str
-    rows: int
-    columns: int
-    warps: tuple[int, int]
-    split_k: SplitK
-    blocks: int
-    estimated_us: float
-
-    @property
-    def tile(self) -> tuple[int, int]:
-        """Rows and columns of the result per block."""
-        return self.rows, self.columns
-
-    @property
-    def threads(self) -> int:
-        """Threads of a block."""
-        return math.prod(self.warps) * WARP
-
-    def tiles_of(self, multiprocessors: int) -> str:
-        """Return a description of the tiles."""
-        return (
-            f"{self.blocks // self.split_k.slices} tiles of {self.rows} x {self.columns}, "
-            f"{self.warps[0]} x {self.warps[1]} warps each, reduced {DEPTH} at a time"
-            f"{self.split_k.sentence}; {on_multiprocessors(self.blocks, multiprocessors)}"
-        )
 
 
 def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> TiledGemmPlan | Reason:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from xla_explorer.backends.gpu.emitters.convolutions.geometry import ConvolutionProduct
     from xla_explorer.backends.gpu.emitters.dots.matrix_operands import Matrices
     from xla_explorer.backends.gpu.emitters.dots.simt_gemm import SimtGemmPlan
-    from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import TensorCorePlan
+    from xla_explorer.backends.gpu.emitters.dots.tensor_core_plan import TensorCorePlan
 
 
 class TiledGemmPlan(NamedTuple):

@@ -6,16 +6,13 @@ A reduction of each window would take quadratic time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from xla_explorer.compiler.codegen.nest.ir import BoundAxis, NestArray, Reduce, Store
+from xla_explorer.compiler.codegen.nest.plain_nests.element_values import ElementValues
 from xla_explorer.compiler.codegen.nest.plain_nests.hlo_parts import accumulator_type
 from xla_explorer.hlo.analysis.indexing import Axis, index
 from xla_explorer.hlo.analysis.running_windows import scan_dimension
 from xla_explorer.hlo.instruction import HloInstruction
-
-if TYPE_CHECKING:
-    from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import PlainNest
 
 
 def scanned_dimension(root: HloInstruction) -> tuple[int, bool] | None:
@@ -26,7 +23,7 @@ def scanned_dimension(root: HloInstruction) -> tuple[int, bool] | None:
 
 
 def write_scan(
-    nest: PlainNest,
+    nest: ElementValues,
     root: HloInstruction,
     outputs: Sequence[NestArray],
     axes: Sequence[Axis],
