@@ -31,6 +31,8 @@ MADE_OF_PARTS = {  # codes that are computed or passed on where they are refused
     "removed-before-fusion", "removed-before-the-pass", "left-to-llvm", "library-only", "library-faster", "not-partitioned", "operands-overlap",
     "read-only-constant", "scalar-loops", "shared-computation", "width-chosen-by-llvm", "tiny-kernel", "too-little-work", "worth-threads",
     "written-in-vectors",
+    # of the propagation's refusals, by their table of sentences
+    "closed", "axis-in-use", "explicitly-replicated", "unreduced", "indivisible", "blocked-factor", "conflict",
 }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ import pickle
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.backends.llvm import early_objects
 from xla_explorer.explorer.code.lowering_steps import KernelSteps
 
 PROGRAM = """HloModule m
@@ -66,6 +67,30 @@ def test_each_step_says_what_it_changes() -> None:
     assert "bf16" not in steps.step("legalise-types").text
     assert all(step.sentence.endswith(".") for step in steps if step.phase == "lowering")
     assert pickle.loads(pickle.dumps(tuple(steps))) == tuple(steps)
+
+
+def test_a_stored_text_keeps_no_session() -> None:
+    session = xe.compile(PROGRAM, cache=False)
+    kernel = next(k.name for k in session.loops() if k.is_nest)
+    text = session.loops(kernel)
+    stored = pickle.dumps(text)
+    assert len(stored) < 2 * len(text) + 1000
+    loaded = pickle.loads(stored)
+    assert loaded == text and loaded.whole == text.whole and text.steps
+    with pytest.raises(xe.errors.XlaExplorerError, match="loaded without its session"):
+        _ = loaded.steps
+
+
+def test_the_lowering_compiles_no_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = xe.compile(PROGRAM, cache=False)
+    kernel = next(k.name for k in session.loops() if k.is_nest)
+
+    def compiles(*_: object, **__: object) -> None:
+        raise AssertionError("LLVM runs")
+
+    monkeypatch.setattr(early_objects.EarlyObjects, "with_rest", compiles)
+    monkeypatch.setattr(early_objects.EarlyObjects, "add", compiles)
+    assert session.lowering(kernel).step("expand-math").lines
 
 
 def test_lines_name_instructions_of_the_session() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -19,10 +20,10 @@ from xla_explorer.backends.llvm.llvm_compiler import OptimizationOptions
 from xla_explorer.backends.llvm.native_library import prepare_host
 from xla_explorer.backends.llvm.object_cache import default_object_cache
 from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target, usable_cores
-from xla_explorer.compiler.buffers import assign_buffers
+from xla_explorer.compiler.buffers import BufferAssignment, assign_buffers
 from xla_explorer.compiler.codegen.dispatch import cpu_strategy, nest_kernel
 from xla_explorer.compiler.codegen.ir.builder import contraction
-from xla_explorer.compiler.codegen.nest.directives import DIRECTIVES
+from xla_explorer.compiler.codegen.nest.directives import DIRECTIVES, Directive
 from xla_explorer.compiler.codegen.nest.schedule_text import parse_schedules
 from xla_explorer.compiler.codegen.parallel_plan import cache_blocking_decision, parallel_decision
 from xla_explorer.compiler.codegen.program_kernels import ProgramKernels
@@ -123,22 +124,10 @@ class CpuCompiler:
         assignment = assign_buffers(module, donate=bool(options.backend_options.get("donate")))
         seconds["buffers"] = time.perf_counter() - started
         started = time.perf_counter()
-        control = options.control
-        schedules = parse_schedules(str(options.backend_options.get("schedules") or ""))
         early = EarlyObjects(
             host_target(), OptimizationOptions(), default_object_cache() if options.cache else None
         )
-        with contraction(bool(options.backend_options.get("contraction", True))):
-            kernels = ProgramKernels(
-                described_cpu(libraries=True),
-                thread_count(options.threads),
-                ENTRY,
-                control,
-                ScheduledKernels(schedules, control),
-                trace.journal is not None and trace.journal.level >= Level.DECISIONS,
-                early.add if usable_cores() > 1 else None,
-            )
-            program = write_program(module, assignment, kernels)
+        program = self._program(trace, options, assignment, early)
         record_decisions(program, trace.journal)
         record_vector_width(trace, host_target())
         seconds["llvm-ir"] = time.perf_counter() - started - early.seconds
@@ -148,11 +137,46 @@ class CpuCompiler:
         )
         seconds["llvm"] = time.perf_counter() - started
         started = time.perf_counter()
-        executable = CpuExecutable(module, assignment, program, compiled, schedules)
+        executable = CpuExecutable(module, assignment, program, compiled, _schedules(options))
         seconds["load"] = time.perf_counter() - started
         return CompileResult(
             trace, executable, cpu_stages(trace, assignment, program, compiled), assignment, seconds
         )
+
+    def write_code(self, trace: PassTrace, options: CompileOptions) -> None:
+        """Write LLVM IR without compiling it, for those who record how it is written.
+
+        See `backends.interfaces.CodeWriter`.
+        """
+        assignment = assign_buffers(
+            trace.module, donate=bool(options.backend_options.get("donate"))
+        )
+        self._program(trace, options, assignment, None)
+
+    def _program(
+        self,
+        trace: PassTrace,
+        options: CompileOptions,
+        assignment: BufferAssignment,
+        early: EarlyObjects | None,
+    ) -> HostProgram:
+        """Write the program; `early` compiles finished parts meanwhile, on several cores."""
+        control = options.control
+        with contraction(bool(options.backend_options.get("contraction", True))):
+            kernels = ProgramKernels(
+                described_cpu(libraries=True),
+                thread_count(options.threads),
+                ENTRY,
+                control,
+                ScheduledKernels(_schedules(options), control),
+                trace.journal is not None and trace.journal.level >= Level.DECISIONS,
+                early.add if early is not None and usable_cores() > 1 else None,
+            )
+            return write_program(trace.module, assignment, kernels)
+
+
+def _schedules(options: CompileOptions) -> Mapping[str, Sequence[Directive]]:
+    return parse_schedules(str(options.backend_options.get("schedules") or ""))
 
 
 def thread_count(threads: int | None) -> int:

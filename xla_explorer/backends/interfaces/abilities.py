@@ -16,7 +16,9 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
 if TYPE_CHECKING:
+    from xla_explorer.backends.interfaces.compiler import CompileOptions
     from xla_explorer.backends.interfaces.stage import CompilationStage
+    from xla_explorer.compiler.pipeline.trace import PassTrace
 
 POINTER_BYTES = 8
 
@@ -40,6 +42,15 @@ class DeviceCopier(Protocol):
 
     def copy_on_device(self, source: int, target: int, size: int, stream: Any = None) -> None:
         """Copy `size` bytes between addresses; the ranges must not overlap."""
+        ...
+
+
+@runtime_checkable
+class CodeWriter(Protocol):
+    """A compiler that writes the code of kernels without compiling it to machine code."""
+
+    def write_code(self, trace: PassTrace, options: CompileOptions) -> None:
+        """Write the code of an optimised module, and discard it."""
         ...
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from xla_explorer.backends.interfaces import CodeWriter, CompileOptions
+from xla_explorer.backends.registry import platform
 from xla_explorer.compiler.codegen.lowering.recording import LoweringSnapshot, recorded_lowering
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.text import nest_lines
@@ -14,8 +16,10 @@ from xla_explorer.explorer.code.kernel_alone import module_of_kernel
 from xla_explorer.explorer.code.kernel_schedule import directives_of, schedule_of
 from xla_explorer.explorer.code.loop_rows import LoweringRow, diff_rows
 from xla_explorer.explorer.display import Blocks, Code, CodeText, Report, Table
-from xla_explorer.explorer.sessions.compilation import Compilation, compile_as
+from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.sessions.given_schedules import given_schedules
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.floating_point import default_floating_point
 from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -125,13 +129,27 @@ class KernelSteps(Report, tuple[KernelStep, ...]):
 class LoopNestText(CodeText):
     """The text of a kernel's loop nest. steps: see `KernelSteps`."""
 
-    session: Compilation
-    kernel: str | int
-    schedule: str | None
+    session: Compilation | None = None
+    kernel: str | int = ""
+    schedule: str | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "session"}
 
     @property
     def steps(self) -> KernelSteps:
-        """The kernel from its plain nest to LLVM IR, step by step."""
+        """The kernel from its plain nest to LLVM IR, step by step.
+
+        Raises
+        ------
+        XlaExplorerError
+            The text was stored and loaded again, which keeps no session.
+        """
+        if self.session is None:
+            raise XlaExplorerError(
+                "the text of this nest was loaded without its session",
+                f"session.loops({self.kernel!r}).steps asks the session",
+            )
         return steps_of(self.session, self.kernel, self.schedule)
 
 
@@ -191,20 +209,17 @@ def lowered_kernel(
     options = {**session.options.backend_options}
     options.pop("schedules", None)
     if schedule is not None:
-        options["schedules"] = {root.name: schedule}
-    with recorded_lowering() as recorder:
-        compile_as(
-            Compilation,
-            module,
-            session.backend,
-            passes="none",
-            journal="off",
-            threads=session.options.threads,
-            cache=False,
-            verify=False,
-            isolate=False,
-            **options,
-        )
+        options["schedules"] = given_schedules({root.name: schedule})
+    compiler = platform(session.backend).compiler()
+    given = CompileOptions(
+        "none", "off", session.options.threads, cache=False, backend_options=options
+    )
+    with recorded_lowering() as recorder, default_floating_point():
+        trace = compiler.run_hlo_passes(module, given)
+        if isinstance(compiler, CodeWriter):
+            compiler.write_code(trace, given)
+        else:
+            compiler.run_backend(trace, given)
     ids = _ids_of_session(root, i)
     return [
         one._replace(origins=tuple([None if o is None else ids.get(o) for o in one.origins]))

@@ -83,6 +83,17 @@ def record_refusal(context: PassContext, i: HloInstruction, refusal: Propagation
     context.decide(KIND, (check,), (), i)
 
 
+_REFUSALS = {
+    "closed": "{where} is closed to {axis}",
+    "axis-in-use": "{where} uses {axis} for another dimension",
+    "explicitly-replicated": "{where} is replicated along {axis}",
+    "unreduced": "{where} holds terms of a sum along {axis}",
+    "indivisible": "{axis} does not divide factor {factor}",
+    "blocked-factor": "the rule of {where} blocks factor {factor}",
+    "conflict": "{where} is split along other axes than {axis}",
+}
+
+
 def reason_of(refusal: PropagationRefusal) -> Reason:
     """Return the reason of a refusal, with its axis, factor and rule."""
     where = f"{refusal.target} of %{refusal.instruction} ({refusal.target_value})"
@@ -93,25 +104,6 @@ def reason_of(refusal: PropagationRefusal) -> Reason:
         "source": refusal.source,
         "holder": refusal.holder,
     }
-    reasons = {
-        "closed": lambda: refuse("closed", f"{where} is closed to {refusal.axis}", **facts),
-        "axis-in-use": lambda: refuse(
-            "axis-in-use", f"{where} uses {refusal.axis} for another dimension", **facts
-        ),
-        "explicitly-replicated": lambda: refuse(
-            "explicitly-replicated", f"{where} is replicated along {refusal.axis}", **facts
-        ),
-        "unreduced": lambda: refuse(
-            "unreduced", f"{where} holds terms of a sum along {refusal.axis}", **facts
-        ),
-        "indivisible": lambda: refuse(
-            "indivisible", f"{refusal.axis} does not divide factor {refusal.factor}", **facts
-        ),
-        "blocked-factor": lambda: refuse(
-            "blocked-factor", f"the rule of {where} blocks factor {refusal.factor}", **facts
-        ),
-        "conflict": lambda: refuse(
-            "conflict", f"{where} is split along other axes than {refusal.axis}", **facts
-        ),
-    }
-    return reasons[refusal.code]()
+    sentence = _REFUSALS[refusal.code]
+    message = sentence.format(where=where, axis=refusal.axis, factor=refusal.factor)
+    return refuse(refusal.code, message, **facts)
