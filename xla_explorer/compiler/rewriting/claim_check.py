@@ -95,11 +95,20 @@ def check_claim(rule: Rule) -> ClaimCheck:
     return _Check(rule).run()
 
 
+def apply_alone(rule: Rule, before: HloModule) -> HloModule | None:
+    """Return a copy of the module that the rule rewrote and that is verified, or None."""
+    after = before.clone()
+    if not rewrite_computation(after.entry, RuleSet(rule.name, [rule]), PassContext()):
+        return None
+    verify(after)
+    return after
+
+
 class _Check:
     """A check that runs: counts, and the violations found so far."""
 
     def __init__(self, rule: Rule) -> None:
-        self.rule, self.alone = rule, RuleSet(rule.name, [rule])
+        self.rule = rule
         self.points = self.shapes = 0
         self.types: set[str] = set()
         self.complete: set[str] = set()
@@ -162,16 +171,12 @@ class _Check:
 
     def _rewritten(self, before: HloModule) -> HloModule | None:
         """Return the module after the rule, or None if it does not act or acts wrongly."""
-        after = before.clone()
         try:
-            if not rewrite_computation(after.entry, self.alone, PassContext()):
-                return None
-            verify(after)
+            return apply_alone(self.rule, before)
         except (XlaExplorerError, ValueError, TypeError, ArithmeticError, LookupError) as problem:
             sentence = f"the rewrite fails: {type(problem).__name__}: {problem}"
             self.found.append(CounterExample(before, (), None, None, sentence))
             return None
-        return after
 
     def _try_elementwise(
         self, text: str, before: HloModule, after: HloModule, points: Points

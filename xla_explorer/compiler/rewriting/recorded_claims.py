@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from xla_explorer.compiler.rewriting.recorded_proofs import proof_text
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
 
 EXHAUSTIVE, SAMPLED = "exhaustive", "sampled"
@@ -84,6 +85,7 @@ def recorded_claims() -> dict[str, RecordedClaim]:
 
 
 def claim_text(name: str, claim: str) -> str:
-    """Return how the claim of a rule was checked; empty if the table lacks this claim."""
+    """Return how the claim of a rule was proved and checked; empty without a recorded claim."""
     row = recorded_claims().get(name)
-    return str(row) if row is not None and row.claim == claim else ""
+    checked = str(row) if row is not None and row.claim == claim else ""
+    return "; ".join([text for text in (proof_text(name, claim), checked) if text])

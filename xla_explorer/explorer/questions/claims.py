@@ -30,10 +30,15 @@ class CheckedClaim(Report):
         yield Sentence(f"{self.rule} claims to be {self.claim}; checked on {self.tried}")
         if self.counterexamples:
             columns = ["parameters", "arguments", "before", "after", "problem"]
-            yield Table(columns, [_row(one) for one in self.counterexamples], "counterexamples")
+            yield Table(
+                columns,
+                [counterexample_row(one) for one in self.counterexamples],
+                "counterexamples",
+            )
 
 
-def _row(example: CounterExample) -> tuple[str, ...]:
+def counterexample_row(example: CounterExample) -> tuple[str, ...]:
+    """Return a counterexample as cells of a table."""
     shapes = ", ".join([str(shape) for shape in example.module.parameter_shapes()])
     given = ", ".join([str(argument) for argument in example.arguments])
     return shapes, given, str(example.before), str(example.after), example.problem
