@@ -130,4 +130,4 @@ def test_why_recompiled_takes_stated_shapes() -> None:
     three, four = (jax.ShapeDtypeStruct((n,), np.float32) for n in (3, 4))
     found = xe.xla.why_recompiled(lambda x: x + 1, (three,), (four,), (np.zeros(4, np.float32),))
     assert [call.compiled for call in found.calls] == [True, True, False]
-    assert "shape (3,) became (4,)" in found.calls[1].why
+    assert "shape (3,) became (4,)" in found.calls[1].reason

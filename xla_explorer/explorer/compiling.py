@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Any, ParamSpec
 
@@ -54,8 +54,8 @@ def compile(  # noqa: PLR0913 - keywords that users type
     shapes: Sequence[Any] | None = None,
     force: Iterable[Any] = (),
     forbid: Iterable[Any] = (),
-    mesh: Any = None,
-    shardings: Any = None,
+    mesh: Mapping[str, int] | str | None = None,
+    shardings: Mapping[str, Any] | str | None = None,
     **backend_options: Any,
 ) -> Session:
     """Compile a module, and record every pass and decision.

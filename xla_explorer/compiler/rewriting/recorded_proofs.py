@@ -50,7 +50,10 @@ def _counted(number: int) -> str:
 def recorded_proofs() -> dict[str, RecordedProof]:
     """Return the recorded proofs by the names of the rules."""
     rows = json.loads(PROOF_TABLE.read_text(encoding="utf-8"))
-    return {name: RecordedProof(*row[:-1], tuple(row[-1])) for name, row in rows.items()}
+    return {
+        name: RecordedProof(claim, outcome, types, real_types, tried, shapes, tuple(why))
+        for name, (claim, outcome, types, real_types, tried, shapes, why) in rows.items()
+    }
 
 
 def proof_text(name: str, claim: str) -> str:

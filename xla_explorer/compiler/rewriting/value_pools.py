@@ -2,8 +2,7 @@
 
 Edges of a float type: zeros of both signs, subnormal numbers, infinities, NaN and the ends of the
 range. Powers of two with their neighbours, and ties of the rounding to narrower types, are edges
-too. Edges of an
-integer type: the ends, small numbers, powers of two and their neighbours.
+too. Edges of an integer type: the ends, small numbers, powers of two and their neighbours.
 """
 
 from __future__ import annotations

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from xla_explorer.compiler.rewriting.claim_check import CounterExample
+from xla_explorer.compiler.rewriting.declared import declared_rules
 from xla_explorer.compiler.rewriting.proofs.prover import RuleProof, prove_rule
 from xla_explorer.compiler.rewriting.rule import Rule
 from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.questions.claims import counterexample_row
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.foundation.suggestions import nearest
 
 
@@ -76,6 +78,7 @@ class Proof(Report):
             yield Table(columns, rows, "counterexamples")
 
 
+@explains_arguments
 def prove(rule: Rule | str) -> Proof:
     """Prove the claim of a rule for every value, with an SMT solver.
 
@@ -112,8 +115,6 @@ def prove(rule: Rule | str) -> Proof:
 
 
 def _declared(name: str) -> Rule:
-    from xla_explorer.compiler.rewriting.declared import declared_rules
-
     rules = declared_rules()
     if name not in rules:
         near = nearest(name, list(rules), 3)
