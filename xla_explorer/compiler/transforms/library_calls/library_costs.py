@@ -25,7 +25,6 @@ from xla_explorer.compiler.transforms.library_calls.library_call import (
 )
 from xla_explorer.hlo.instruction import HloInstruction
 
-_LAUNCH_US = 1.0
 _HOST_US = 1.0  # cost of a library call beyond a kernel launch
 _BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "c64": 8, "c128": 16}
 _TILE = 64
@@ -42,13 +41,15 @@ class Rates(NamedTuple):
     """The rates of a GPU.
 
     library, own: by `f16`, `tf32`, `f32`, `f64`. bytes_per_us: of the device's memory.
-    library_share: fraction of the peak that a library reaches. own_product: returns our kernel for
-    a dot, if the target provides it.
+    launch_us: from the end of a kernel to the start of the next. library_share: fraction of the
+    peak that a library reaches. own_product: returns our kernel for a dot, if the target provides
+    it.
     """
 
     multiprocessors: int
     clock: float
     bytes_per_us: float
+    launch_us: float
     library: dict[str, float]
     own: dict[str, float]
     library_share: float
@@ -57,11 +58,12 @@ class Rates(NamedTuple):
     @classmethod
     def of(cls, target: Target) -> Rates:
         """Return the rates of a target; an H100's if the target is not a GPU."""
-        gpu, _ = gpu_numbers(target)
+        gpu, launch = gpu_numbers(target)
         return cls(
             gpu.multiprocessors,
             gpu.clock_gigahertz,
             1e3 * gpu.dram_bytes_per_nanosecond,
+            launch.nanoseconds / 1e3,
             gpu.library_rates._asdict(),
             gpu.own_rates._asdict(),
             gpu.library_share,
@@ -152,8 +154,8 @@ def _convolution(call: ConvolutionCall, rates: Rates, planned: OwnProduct | None
         ),
     )
     library_us, own_us = (
-        _LAUNCH_US + _HOST_US + max(library, memory),
-        _LAUNCH_US + max(own, memory / 0.9),
+        rates.launch_us + _HOST_US + max(library, memory),
+        rates.launch_us + max(own, memory / 0.9),
     )
     return Costs(library_us, own_us, memory, library, own, emitter)
 
@@ -179,15 +181,15 @@ def _matmul(call: MatmulCall, rates: Rates, planned: OwnProduct | None) -> Costs
         rates.arithmetic_us(work, rates.own[own_kind], SHARE_OF_A_PRODUCT, used),
     )
     library_us, own_us = (
-        _LAUNCH_US + _HOST_US + max(library, memory),
-        _LAUNCH_US + max(own, memory / 0.9),
+        rates.launch_us + _HOST_US + max(library, memory),
+        rates.launch_us + max(own, memory / 0.9),
     )
     return Costs(library_us, own_us, memory, library, own, emitter)
 
 
 def with_preparation(costs: Costs, written: Sequence[int], rates: Rates) -> Costs:
     """Return the costs with kernels that write the library's operands first: bytes of each."""
-    extra = sum([_LAUNCH_US + 2 * size / rates.bytes_per_us for size in written])
+    extra = sum([rates.launch_us + 2 * size / rates.bytes_per_us for size in written])
     return costs._replace(library_us=costs.library_us + extra)
 
 
@@ -202,14 +204,14 @@ def _fft(call: FftCall, rates: Rates) -> Costs:
     )
     passes = sum([max(1, math.ceil(math.log2(max(n, 2)) / 11)) for n in call.lengths])
     scaling = 1 if call.direction in ("IFFT", "IRFFT") else 0
-    library = (passes + scaling) * (_LAUNCH_US + bytes_per_pass / rates.bytes_per_us)
+    library = (passes + scaling) * (rates.launch_us + bytes_per_pass / rates.bytes_per_us)
     own = 0.0
     for n in call.lengths:
         if n <= _ONE_PASS and n & (n - 1) == 0:
-            own += _LAUNCH_US + bytes_per_pass / rates.bytes_per_us
+            own += rates.launch_us + bytes_per_pass / rates.bytes_per_us
         else:  # one sum for each point
             work = 4.0 * points * n
-            own += _LAUNCH_US + rates.arithmetic_us(
+            own += rates.launch_us + rates.arithmetic_us(
                 work, rates.own["f32" if call.real_type == "f32" else "f64"], SHARE_OF_A_PRODUCT
             )
     return Costs(library + _HOST_US, own)
@@ -227,14 +229,14 @@ def _solver(call: CholeskyCall | TriangularSolveCall, rates: Rates) -> Costs:
     steps = -(-order // _PANEL)
     # The library runs once per matrix. A step is a panel, bound by latency, and a product, which
     # fills the device.
-    panel_us = 5 * _LAUNCH_US
+    panel_us = 5 * rates.launch_us
     used = others * order / (_TILE * _TILE * rates.multiprocessors)
     library = call.batch * (
         _HOST_US + steps * panel_us + rates.arithmetic_us(work, rates.library[kind], 0.5, used)
     )
     # Ours: one block, hence one multiprocessor, per matrix, and a barrier per column.
     waves = -(-call.batch // rates.multiprocessors)
-    own = _LAUNCH_US + waves * (
+    own = rates.launch_us + waves * (
         order * 0.5 + rates.arithmetic_us(work, rates.own[kind], 0.25, 1 / rates.multiprocessors)
     )
     return Costs(library, own)

@@ -21,7 +21,7 @@ from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import Block
 from xla_explorer.backends.gpu.emitters.dots.implicit_matrix import ImplicitMatrix, Side
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore
-from xla_explorer.backends.gpu.emitters.dots.split_k import SplitK
+from xla_explorer.backends.gpu.emitters.dots.split_k import SECOND_KERNEL_NS, SplitK
 from xla_explorer.backends.gpu.emitters.narrow_index_arithmetic import NarrowIndexArithmetic
 from xla_explorer.backends.gpu.product_rates import product_us
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
@@ -55,10 +55,7 @@ _SQUARES = {
 }
 _OWN_SHARE = 0.6  # of the peak at large sizes; assumed, not measured
 _RESIDENT = 2  # resident blocks of a multiprocessor that hide latency
-_STEP_US, _LAUNCH_US = (
-    0.4,
-    2.0,
-)  # latency of a tile to shared memory; a second kernel; assumed
+_STEP_US = 0.4  # latency of a tile to shared memory; assumed
 _SLICES = (1, 2, 4, 8, 16, 32, 64)
 
 
@@ -143,7 +140,7 @@ def plan_simt_gemm(
                     / architecture.dram_bytes_per_nanosecond
                     / 1e3
                 )
-                extra = _LAUNCH_US + split_k.slices * 0.02 + traffic
+                extra = SECOND_KERNEL_NS / 1e3 + split_k.slices * 0.02 + traffic
             estimate = waves * ((each + 1) * max(resident * work_us, _STEP_US) + _STEP_US) + extra
             choices.append(
                 (

@@ -24,12 +24,14 @@ from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.compiler.codegen.nest.launch_dimensions import launch_dimensions
+from xla_explorer.compiler.target import NVPTX
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32
 from xla_explorer.hlo.shape import array_shape
 
 _LEAST_STEPS, _MOST_SLICES = 8, 32  # minimum of tiles in a slice; maximum of slices
-_LAUNCH_US = 2.0  # of the second kernel, and the tail of the first; assumed
+# Of the second kernel, and as much for the tail of the first; assumed.
+SECOND_KERNEL_NS = 2 * NVPTX.launch.nanoseconds
 Shape = tuple[int, ...]  # of the sums of all products: batch, rows, columns
 
 
@@ -59,9 +61,8 @@ class SplitK(NamedTuple):
         """Return the time of writing partial sums and reading them again."""
         if self.slices == 1:
             return 0.0
-        return (
-            _LAUNCH_US + 2 * self.scratch_bytes(sums) / architecture.dram_bytes_per_nanosecond / 1e3
-        )
+        traffic = 2 * self.scratch_bytes(sums) / architecture.dram_bytes_per_nanosecond
+        return (SECOND_KERNEL_NS + traffic) / 1e3
 
 
 def plan_split_k(tiles: int, steps: int, architecture: GpuArchitecture) -> SplitK:
