@@ -99,7 +99,7 @@ SCRIPTS = {
     },
 }  # fmt: skip
 NEEDS = {"jax": "jax", "altair": "altair"}
-ELSEWHERE = {"load_ipython_extension"}  # tests/notebook loads it
+ELSEWHERE = {"load_ipython_extension", "prove", "sharding"}  # their own tests use them
 
 
 def run_script(text: str, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
