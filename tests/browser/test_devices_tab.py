@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ import xla_explorer as xe
 CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 )
-playwright_api = pytest.importorskip(
+pytest.importorskip(
     "playwright.sync_api", reason="playwright is not installed: no browser test runs"
 )
 pytestmark = [
@@ -28,7 +29,7 @@ ENTRY main {
 }"""
 
 
-def test_the_views_of_a_saved_page(tmp_path: Path) -> None:
+def test_the_views_of_a_saved_page(browser: Any, tmp_path: Path) -> None:
     session = xe.compile(
         MLP,
         backend="interpreter",
@@ -36,39 +37,35 @@ def test_the_views_of_a_saved_page(tmp_path: Path) -> None:
         shardings={"x": ("data", None), "w1": ("model", None)},
     )
     page_file = session.save(tmp_path / "devices.html")
-    with playwright_api.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM)
-        page = browser.new_page(viewport={"width": 900, "height": 900})
-        problems: list[str] = []
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.goto(f"{page_file.as_uri()}#tab=devices")
-        page.wait_for_selector(".xe-devices .xe-device")
-        assert page.locator(".xe-device").count() == 8
-        assert page.locator(".xe-devices table tbody tr").count() == 1
-        colours = page.evaluate(
-            "[...document.querySelectorAll('.xe-device')].map(box => box.style.fill)"
-        )
-        assert len(set(colours)) == 2  # two groups over the axis of four
-        text = page.inner_text(".xe-devices")
-        assert "what to change" in text and "annotate %w1" in text
-        assert page.locator(".xe-slot.xe-exposed").count() == 1
-        page.click("text=step ›")
-        assert "2 of" in page.inner_text(".xe-devices")
-        page.select_option(".xe-devices select", "%w1")
-        assert "dimension 0 over model" in page.inner_text(".xe-devices")
-        page.click(".xe-devices button.xe-act")
-        page.wait_for_selector("text=session.devices.what_if")
-        assert not problems
-        browser.close()
+    page = browser.new_page(viewport={"width": 900, "height": 900})
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.goto(f"{page_file.as_uri()}#tab=devices")
+    page.wait_for_selector(".xe-devices .xe-device")
+    assert page.locator(".xe-device").count() == 8
+    assert page.locator(".xe-devices table tbody tr").count() == 1
+    colours = page.evaluate(
+        "[...document.querySelectorAll('.xe-device')].map(box => box.style.fill)"
+    )
+    assert len(set(colours)) == 2  # two groups over the axis of four
+    text = page.inner_text(".xe-devices")
+    assert "what to change" in text and "annotate %w1" in text
+    assert page.locator(".xe-slot.xe-exposed").count() == 1
+    page.click("text=step ›")
+    assert "2 of" in page.inner_text(".xe-devices")
+    page.select_option(".xe-devices select", "%w1")
+    assert "dimension 0 over model" in page.inner_text(".xe-devices")
+    page.click(".xe-devices button.xe-act")
+    page.wait_for_selector("text=session.devices.what_if")
+    assert not problems
+    page.close()
 
 
-def test_a_program_of_one_device_has_no_such_tab(tmp_path: Path) -> None:
+def test_a_program_of_one_device_has_no_such_tab(browser: Any, tmp_path: Path) -> None:
     page_file = xe.compile(MLP, backend="interpreter").save(tmp_path / "one.html")
-    with playwright_api.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM)
-        page = browser.new_page()
-        page.goto(page_file.as_uri())
-        page.wait_for_selector(".xe[data-ready]")
-        assert page.locator("[data-tab=buffers]").count() == 1
-        assert page.locator("[data-tab=devices]").count() == 0
-        browser.close()
+    page = browser.new_page()
+    page.goto(page_file.as_uri())
+    page.wait_for_selector(".xe[data-ready]")
+    assert page.locator("[data-tab=buffers]").count() == 1
+    assert page.locator("[data-tab=devices]").count() == 0
+    page.close()

@@ -35,7 +35,7 @@ def test_a_forbidden_fusion_is_the_difference_and_says_why() -> None:
     found = compare_fusions_of(without, session)
     (row,) = [e for e in found.edges if e.left != e.right]
     assert (row.producer, row.consumer, row.left, row.right) == ("a", "b", "memory", "fused")
-    assert row.code and row.message and row.bytes == 64 * 64 * 4
+    assert row.code and row.reason and row.bytes == 64 * 64 * 4
     assert "1 by right only" in str(found)
 
 

@@ -127,6 +127,7 @@ NO_ANSWERS = {
     *("save", "explore", "source_lines"),
     *("blocks", "callers", "draw_edges", "drawn", "headline", "index", "lineage", "record"),
     *(
+        "json_data",
         "records",
         "text_of",
         "to_html",

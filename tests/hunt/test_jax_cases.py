@@ -133,7 +133,7 @@ def test_a_compile_for_a_committed_argument_is_explained(place: str) -> None:
     )
     assert (
         found.compiles == 2
-        and found.calls[1].why == "args[0]['b']: device not committed became committed to cpu:0"
+        and found.calls[1].reason == "args[0]['b']: device not committed became committed to cpu:0"
     )
 
 

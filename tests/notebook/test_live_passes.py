@@ -70,7 +70,7 @@ def test_a_rule_of_a_cell_is_tried_at_once(shell: InteractiveShell, session: xe.
         and match.becomes.startswith("%x = ")
         and match.fits == match.nodes == 3
     )
-    assert {(m.instruction, m.fits, m.why) for m in trial.of("near")} == {
+    assert {(m.instruction, m.fits, m.reason) for m in trial.of("near")} == {
         ("%a", 1, "%x is parameter, the pattern wants negate"), ("%r", 1, "%m is multiply, the pattern wants negate"),
     }  # fmt: skip
     assert (

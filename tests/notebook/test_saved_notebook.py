@@ -138,5 +138,5 @@ def test_other_exporters_show_text(tmp_path: Path) -> None:
 def test_an_endless_loop_in_a_notebook_ends_and_the_kernel_lives(executed: Any) -> None:
     endless, after = executed.cells[5:]
     said = str(endless.outputs)
-    assert "1 s and was ended" in said and "endless" in said
+    assert "1 s and was killed" in said and "endless" in said
     assert after.outputs[0].data["text/plain"] == "42"

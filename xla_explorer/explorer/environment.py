@@ -78,6 +78,11 @@ VARIABLES: dict[str, Variable] = {
         "a number above 0",
         "no end",
     ),
+    "XLA_EXPLORER_WORKER_DEVICES": Variable(
+        "the platform whose first device a child with real XLA uses; set for comparisons of devices",
+        "a platform as JAX names it: `cuda`",
+        "cpu",
+    ),
     "XLA_EXPLORER_XLA_OVERRIDES": Variable(
         "the overrides that act in real XLA's compiles of this process",
         "a file that `xe.xla.overrides(...).save` wrote",

@@ -54,7 +54,7 @@ CHOSEN = {
     "factor": ("lapack", ()),
     "copied": ("copy", ()),
     "reduced": ("one-device", ()),
-    "number": ("one-device", ()),
+    "number": ("device-number", ()),
     "got": ("evaluator", ("kernel: opcode-not-emitted",)),
     "spectrum": ("kernel", ("fft-library: no-fft-library",)),
     "t": ("renames", ()),

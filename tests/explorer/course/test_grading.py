@@ -205,7 +205,7 @@ def test_the_command_prints_json_and_refuses_what_is_no_notebook(
     )
     said = capsys.readouterr()
     assert (
-        json.loads(said.out)[0]["exercises"][0]["status"] == "not solved yet"
+        json.loads(said.out)["rows"][0]["exercises"][0]["status"] == "not solved yet"
         and "bob.ipynb is not a notebook" in said.err
     )
 

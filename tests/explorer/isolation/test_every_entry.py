@@ -79,7 +79,7 @@ COMPILE_OR_SHOW = {
 }  # fmt: skip
 OF_PASSES = {
     "applicable", "blocks", "callers", "commute", "costs", "count", "draw_edges", "effective", "find", "flame", "fusion_edges",
-    "headline", "history", "hot_rules", "index", "named", "opcodes", "provenance", "records", "rule_times", "search", "search_order",
+    "headline", "history", "hot_rules", "index", "json_data", "named", "opcodes", "provenance", "records", "rule_times", "search", "search_order",
     "text_of", "to_frame", "to_html", "to_json", "to_markdown", "to_terminal", "to_text", "try_rule", "warm",
 }  # fmt: skip
 

@@ -68,10 +68,10 @@ class Proof(Report):
             ("every value evaluated", ", ".join(self.tried)),
             ("other shapes", str(self.shapes) if self.shapes else ""),
         ]
-        yield Table(["proved", "for"], [row for row in rows if row[1]], "proofs")
+        yield Table(["proof", "types"], [row for row in rows if row[1]], "proofs")
         left = [*self.unknown.items(), *(("other shapes", why) for why in self.unknown_shapes)]
         if left:
-            yield Table(["not proved", "reason"], left, "left")
+            yield Table(["types", "reason"], left, "left")
         if self.counterexamples:
             columns = ["parameters", "arguments", "before", "after", "problem"]
             rows = [counterexample_row(one) for one in self.counterexamples]

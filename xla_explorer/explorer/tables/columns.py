@@ -83,6 +83,8 @@ _ALL: Final = (
     Column("attempts", "count", "rules that were tried", "", 6),
     Column("error", "", "the error of a pass", rank=4),
     Column("rule", "", "the name of a rewrite rule", rank=0),
+    Column("proof", "", "the values or shapes for which a rule is proved", rank=0),
+    Column("types", "", "element types, of a conversion in pairs", rank=1),
     Column("accepted", "count", "how often a rule was applied", "", 2),
     Column("refused", "count", "how often a rule was refused", "", 2),
     Column("tried", "count", "instructions on which a rule was tried", "", 5),

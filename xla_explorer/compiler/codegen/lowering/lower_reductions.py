@@ -256,12 +256,16 @@ class ReductionWriter(Reducing[AccessLowering]):
         self.b.origin = self.s.origin.instruction if self.s.origin is not None else None
         return after
 
+    def _one_by_one(self) -> bool:
+        """Return True if instances are written one by one; a sum of no axis has one instance."""
+        return bool(self.s.axes) and self.l.nest.form(self.s.axes[0].axis).one_by_one
+
     def step(self, accumulators: Accumulators) -> Accumulators:
         """Return the accumulators after one step, as `Reducing.step`."""
         guards = self.s.guards
         with (
             self.l.guarded(guards),
-            self.l.instance_by_instance(self.l.nest.form(self.s.axes[0].axis).one_by_one),
+            self.l.instance_by_instance(self._one_by_one()),
         ):
             self.l.body(self.s.body)
             return [

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from xla_explorer.foundation.child_python import python_command
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 _VERSION: Final = re.compile(r"\d+(\.\d+)*(\.\*)?\Z")
@@ -58,7 +59,7 @@ def _installed(version: str, folder: Path) -> str:
         return str(python)
     wanted = version if version.count(".") >= 2 else f"{version}.*"
     commands = (
-        [sys.executable, "-m", "venv", str(place)],
+        python_command("venv", str(place)),
         [str(python), "-m", "pip", "install", "-q", f"jax=={wanted}", f"jaxlib=={wanted}"],
     )
     for command in commands:
