@@ -5,7 +5,7 @@ from xla_explorer.compiler.spmd.explanation.annotating import annotated
 from xla_explorer.compiler.spmd.explanation.collective_rows import PlacedProgram
 from xla_explorer.compiler.spmd.explanation.dropped_axes import dropped_axes
 from xla_explorer.compiler.spmd.explanation.later_passes import collectives_after
-from xla_explorer.compiler.spmd.explanation.partitioned_program import partitioned_program
+from xla_explorer.compiler.spmd.explanation.recorded_partitioning import recorded_partitioning
 from xla_explorer.compiler.spmd.propagation.report import sharding_report
 from xla_explorer.explorer.devices.changes import changes_for
 from xla_explorer.explorer.devices.comparison import compare_devices
@@ -21,7 +21,22 @@ from xla_explorer.explorer.devices.why_collective import WhyCollective, collecti
 from xla_explorer.explorer.questions.device_runs import DeviceRuns
 
 __all__ = [
-    "DeviceRuns", "PlacedProgram", "Topology", "WhyCollective", "annotated", "changes_for", "choices_frame",
-    "collective_named", "collectives_after", "collectives_frame", "compare_devices", "device_memory", "dropped_axes",
-    "links_frame", "partitioned_program", "propagation_frame", "sharding_report", "timeline_frame",
+    "DeviceRuns",
+    "PlacedProgram",
+    "Topology",
+    "WhyCollective",
+    "annotated",
+    "changes_for",
+    "choices_frame",
+    "collective_named",
+    "collectives_after",
+    "collectives_frame",
+    "compare_devices",
+    "device_memory",
+    "dropped_axes",
+    "links_frame",
+    "propagation_frame",
+    "recorded_partitioning",
+    "sharding_report",
+    "timeline_frame",
 ]  # fmt: skip

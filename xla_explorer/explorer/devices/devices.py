@@ -157,7 +157,7 @@ class Devices:
     @cached_property
     def placed(self) -> PlacedProgram:
         """The partitioned program on the machine, with every record."""
-        program = answers().partitioned_program(self._module, self.policy)
+        program = answers().recorded_partitioning(self._module, self.policy)
         place = answers().Topology.named(program.mesh, self.topology)
         found: PlacedProgram = answers().PlacedProgram(program, place)
         return found

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.spmd.explanation.causes import Cause
 from xla_explorer.compiler.spmd.explanation.collective_rows import Collective, PlacedProgram
-from xla_explorer.compiler.spmd.explanation.partitioned_program import PartitionedProgram
+from xla_explorer.compiler.spmd.explanation.recorded_partitioning import RecordedPartitioning
 from xla_explorer.compiler.spmd.explanation.step_schedule import hiding_work
 from xla_explorer.compiler.spmd.partitioning.choices import PartitionChoice
 from xla_explorer.explorer.devices.tables import Places, cause_words
@@ -122,7 +122,7 @@ def collective_named(placed: PlacedProgram, name: str) -> Collective:
     )
 
 
-def _chain(program: PartitionedProgram, one: Collective, cause: Cause) -> Iterator[str]:
+def _chain(program: RecordedPartitioning, one: Collective, cause: Cause) -> Iterator[str]:
     places = Places(program.source)
     line = places.of(cause.metadata, cause.line)
     where = f" ({line})" if line else ""
@@ -151,7 +151,7 @@ def _chosen(cause: Cause, where: str) -> str:
     return f"{cause.operation} ({cause.opcode}){where} has the {kind} {cause.choice.chosen!r}"
 
 
-def _propagated(program: PartitionedProgram, value: str, axes: set[str]) -> Iterator[str]:
+def _propagated(program: RecordedPartitioning, value: str, axes: set[str]) -> Iterator[str]:
     """Yield the last steps that brought the axes to a value."""
     steps = [step for step in program.report.steps_of(value) if step.axis.split(":")[0] in axes]
     for step in steps[:MOST_STEPS]:

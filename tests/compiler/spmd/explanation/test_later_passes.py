@@ -9,7 +9,7 @@ from xla_explorer.compiler.costs.topology import Topology
 from xla_explorer.compiler.spmd.explanation.annotating import annotated
 from xla_explorer.compiler.spmd.explanation.collective_rows import PlacedProgram
 from xla_explorer.compiler.spmd.explanation.later_passes import collectives_after
-from xla_explorer.compiler.spmd.explanation.partitioned_program import partitioned_program
+from xla_explorer.compiler.spmd.explanation.recorded_partitioning import recorded_partitioning
 
 GRADIENTS = """HloModule m
 ENTRY main {
@@ -25,7 +25,7 @@ ENTRY main {
 
 def placed() -> PlacedProgram:
     module = annotated(xe.parse_hlo(GRADIENTS), "data=8", "x=data,-; y=data,-; z=data,-")
-    program = partitioned_program(module)
+    program = recorded_partitioning(module)
     return PlacedProgram(program, Topology.named(program.mesh, "h100"))
 
 

@@ -1,4 +1,4 @@
 """A partitioned program with its causes: what each collective sends, where, when and why.
 
-Start reading at `partitioned_program.py`.
+Start reading at `recorded_partitioning.py`.
 """

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from xla_explorer.compiler.spmd.explanation.annotation_places import Annotation, annotation_of
 from xla_explorer.compiler.spmd.explanation.mesh_groups import named_tiles
-from xla_explorer.compiler.spmd.explanation.partitioned_program import PartitionedProgram
+from xla_explorer.compiler.spmd.explanation.recorded_partitioning import RecordedPartitioning
 from xla_explorer.compiler.spmd.partitioning.choices import PartitionChoice, WrittenFor
 from xla_explorer.compiler.spmd.partitioning.device_axes import Tiling
 from xla_explorer.hlo.instruction import HloInstruction
@@ -71,7 +71,9 @@ class Cause:
         return replace(self, share=share)
 
 
-def cause_of(program: PartitionedProgram, collective: HloInstruction, axes: Sequence[str]) -> Cause:
+def cause_of(
+    program: RecordedPartitioning, collective: HloInstruction, axes: Sequence[str]
+) -> Cause:
     """Return the cause of a collective as the partitioner wrote it. axes: those of its groups."""
     written = program.run.state.causes.get(collective)
     if written is None or written.instruction is None:
@@ -93,7 +95,7 @@ def cause_of(program: PartitionedProgram, collective: HloInstruction, axes: Sequ
     )
 
 
-def _named(program: PartitionedProgram, written: WrittenFor, tiling: Tiling | None) -> str:
+def _named(program: RecordedPartitioning, written: WrittenFor, tiling: Tiling | None) -> str:
     if tiling is None:
         return ""
     tiles = program.run.axes.sharding(tiling)
@@ -101,7 +103,7 @@ def _named(program: PartitionedProgram, written: WrittenFor, tiling: Tiling | No
 
 
 def _annotations(
-    program: PartitionedProgram, written: WrittenFor, axes: Sequence[str]
+    program: RecordedPartitioning, written: WrittenFor, axes: Sequence[str]
 ) -> list[Annotation]:
     """Return the annotations that brought axes to the values around an operation.
 
@@ -126,7 +128,7 @@ def _around(written: WrittenFor) -> list[HloInstruction]:
     return list(dict.fromkeys([*first, *i.operands, i]))
 
 
-def _operands(program: PartitionedProgram, i: HloInstruction) -> Sequence[HloInstruction]:
+def _operands(program: RecordedPartitioning, i: HloInstruction) -> Sequence[HloInstruction]:
     """Return the operands of an instruction; of a parameter, those of the call."""
     if i.operands or i.opcode.name != "parameter":
         return i.operands
@@ -135,7 +137,7 @@ def _operands(program: PartitionedProgram, i: HloInstruction) -> Sequence[HloIns
 
 
 def _of_values(
-    program: PartitionedProgram, values: Iterable[HloInstruction], names: set[str]
+    program: RecordedPartitioning, values: Iterable[HloInstruction], names: set[str]
 ) -> list[Annotation]:
     found: dict[str, Annotation] = {}
     for i in values:
@@ -146,7 +148,7 @@ def _of_values(
     return list(found.values())
 
 
-def _origins(program: PartitionedProgram, i: HloInstruction, names: set[str]) -> Iterator[str]:
+def _origins(program: RecordedPartitioning, i: HloInstruction, names: set[str]) -> Iterator[str]:
     rows = program.report.rows_of(i.name) or (
         program.report.rows_of(i.operands[0].name) if i.operands else []
     )

@@ -13,7 +13,7 @@ from xla_explorer.compiler.spmd.explanation.mesh_groups import (
     axes_of_groups,
     spec_text,
 )
-from xla_explorer.compiler.spmd.explanation.partitioned_program import PartitionedProgram
+from xla_explorer.compiler.spmd.explanation.recorded_partitioning import RecordedPartitioning
 from xla_explorer.compiler.spmd.explanation.step_schedule import (
     Slot,
     StepSchedule,
@@ -76,7 +76,7 @@ class Collective:
 class PlacedProgram:
     """A partitioned program on a topology."""
 
-    program: PartitionedProgram
+    program: RecordedPartitioning
     topology: Topology
 
     @cached_property

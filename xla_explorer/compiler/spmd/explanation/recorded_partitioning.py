@@ -29,7 +29,7 @@ _MOST_UNANNOTATED = 0.1  # of the arrays of a module whose shardings are propaga
 
 
 @dataclass(frozen=True, eq=False)
-class PartitionedProgram:
+class RecordedPartitioning:
     """A program, its propagated shardings, and the program of one device.
 
     Attributes
@@ -66,7 +66,7 @@ class PartitionedProgram:
         return annotations_of(self.report.graph)
 
 
-def partitioned_program(module: HloModule, policy: str = "cost") -> PartitionedProgram:
+def recorded_partitioning(module: HloModule, policy: str = "cost") -> RecordedPartitioning:
     """Propagate the shardings of a module and partition it; the module stays unchanged.
 
     policy: `cost` (the fewest bytes) or `xla` (XLA's order of choices). ShardingError if a sharding
@@ -80,7 +80,7 @@ def partitioned_program(module: HloModule, policy: str = "cost") -> PartitionedP
     ...   x = f32[8] parameter(0), sharding={devices=[2]<=[2]}
     ...   ROOT y = f32[8] negate(x)
     ... }'''
-    >>> print(partitioned_program(xe.parse_hlo(text)).module.entry.root.shape)
+    >>> print(recorded_partitioning(xe.parse_hlo(text)).module.entry.root.shape)
     f32[4]{0}
     """
     count = device_count_of(module)
@@ -92,7 +92,7 @@ def partitioned_program(module: HloModule, policy: str = "cost") -> PartitionedP
     callers = {called: i for i in copy.instructions() for called in i.called}
     run = partition_module(copy, count, policy)
     mesh = report.graph.mesh if report.graph.mesh.axes else Mesh((("devices", count),))
-    return PartitionedProgram(module, report, copy, run, mesh, callers)
+    return RecordedPartitioning(module, report, copy, run, mesh, callers)
 
 
 def device_count_of(module: HloModule) -> int:

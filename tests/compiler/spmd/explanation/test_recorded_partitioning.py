@@ -11,9 +11,9 @@ from xla_explorer.compiler.spmd.explanation.annotating import annotated, read_sp
 from xla_explorer.compiler.spmd.explanation.collective_rows import PlacedProgram
 from xla_explorer.compiler.spmd.explanation.device_work import is_fused, work_of
 from xla_explorer.compiler.spmd.explanation.mesh_groups import axes_between, axes_of_groups
-from xla_explorer.compiler.spmd.explanation.partitioned_program import (
+from xla_explorer.compiler.spmd.explanation.recorded_partitioning import (
     is_propagated,
-    partitioned_program,
+    recorded_partitioning,
 )
 from xla_explorer.compiler.spmd.explanation.step_schedule import hiding_work
 from xla_explorer.compiler.spmd.partitioning.sharding_errors import ShardingError
@@ -53,7 +53,7 @@ ENTRY main { x = f32[64,128] parameter(0)
 
 
 def placed(module: HloModule, machine: str = "h100", policy: str = "cost") -> PlacedProgram:
-    program = partitioned_program(module, policy)
+    program = recorded_partitioning(module, policy)
     return PlacedProgram(program, Topology.named(program.mesh, machine))
 
 
@@ -173,7 +173,7 @@ def test_propagated_modules_are_partitioned_as_they_are() -> None:
     module = xe.parse_hlo(text)
     assert is_propagated(module)
     assert not is_propagated(matmul("data", "-"))
-    assert partitioned_program(module).module.entry.root.shape.dimensions == (8,)
+    assert recorded_partitioning(module).module.entry.root.shape.dimensions == (8,)
 
 
 @pytest.mark.parametrize(
@@ -202,6 +202,6 @@ def test_a_mesh_of_other_devices_has_a_caret() -> None:
     text = """HloModule m, num_partitions=8, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["x"=2]>}}
     ENTRY e { ROOT a = f32[8] parameter(0) }"""
     with pytest.raises(ShardingError, match=r"(?s)\^+\nmesh @mesh \(x=2\) has 2 devices"):
-        partitioned_program(xe.parse_hlo(text))
+        recorded_partitioning(xe.parse_hlo(text))
     with pytest.raises(ShardingError, match="program of one device"):
-        partitioned_program(xe.parse_hlo(MATMUL))
+        recorded_partitioning(xe.parse_hlo(MATMUL))
