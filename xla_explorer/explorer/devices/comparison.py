@@ -26,7 +26,7 @@ class Figure(NamedTuple):
 
 
 class DevicesComparison(Report):
-    """What other annotations, another machine or another policy change.
+    """The change by other annotations, another machine or another policy.
 
     Attributes
     ----------

@@ -93,7 +93,7 @@ class TriedFlag(NamedTuple):
 
 
 class WhySlowToCompile(Report):
-    """Where a function's compile time goes, and what causes it.
+    """The compile time of a function by pass, kernel and line, with its causes.
 
     Attributes
     ----------

@@ -50,7 +50,7 @@ class ScriptRun(NamedTuple):
 
 
 class Options(NamedTuple):
-    """How versions are compared.
+    """Options of a comparison of versions.
 
     arguments: of the script. flags: further rows, the last version with these flags, one text each.
     repeats: timed runs of the main program by each. slower: from this ratio of times on a version

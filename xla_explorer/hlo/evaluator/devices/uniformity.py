@@ -29,7 +29,7 @@ _SHARING: Final = ("all-reduce", "all-gather", "collective-broadcast")
 
 @dataclass(frozen=True)
 class Uniformity:
-    """What is known of one array on all devices.
+    """The knowledge about one array on all devices.
 
     classes: a number for each device. values: the array of each device, if it is known. sources:
     names of the instructions that make devices differ.

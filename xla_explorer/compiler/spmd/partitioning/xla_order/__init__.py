@@ -1,1 +1,1 @@
-"""What the policy `xla` does in XLA's order: groups of devices, halos, and methods."""
+"""Steps of the policy `xla` in XLA's order: groups of devices, halos, and methods."""
