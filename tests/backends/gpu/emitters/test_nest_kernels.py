@@ -121,6 +121,14 @@ def check_random_schedules(seed, count):
     return seen
 
 
+def test_a_guarded_row_of_wide_loads_keeps_every_row():
+    """Only the index along which a wide load moves is clamped to its multiples."""
+    nest, operands, wanted = plain("all")
+    text = "thread{i},unroll{k},split{j,4},split{jo,16}"
+    found = scheduled(nest, text)
+    assert_near(run_nest(module_of("all"), found, *operands).values, wanted, text)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("first", range(1000, 1200, 20))

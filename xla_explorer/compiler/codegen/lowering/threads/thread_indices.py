@@ -48,8 +48,9 @@ class ThreadIndices(StatementWriter):
         The index of each axis around that is a loop or launched, and of the launch itself.
     entered : list of Guard
         The conditions of the branches around.
-    width : int
-        The elements that the access moves whose index is written.
+    width, stride : int
+        The elements that the access moves whose index is written, and those that a step of the
+        index skips in memory.
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class ThreadIndices(StatementWriter):
         super().__init__(nest, b, memory)
         self.block, self.launch = block, launch_of(nest)
         self.entered: list[Guard] = []
-        self.width = 1
+        self.width = self.stride = 1
         block_axis, thread_axis = nest.launch
         self.numbers: dict[Axis, Word] = {block_axis: block.number, thread_axis: block.thread}
         self._padded = block.threads > self.launch.threads
@@ -128,6 +129,7 @@ class ThreadIndices(StatementWriter):
             found = self.here(x, point)
             apart = 0 if self.guards else found.constant  # a bounded part has its own constant
             constant += apart * stride
+            self.stride = stride
             total = self.b.add(total, self.b.mul(self._whole(found - apart, point), stride))
         inside = (
             self.here(whole, point).bounds[0] >= constant > 0
@@ -162,10 +164,12 @@ class ThreadIndices(StatementWriter):
                 # negative.
                 other = x - e * times
                 first = e.constant and other.bounds[0] >= 0
+                last = 0 if first else self._last(g.bound, times)
+                inside = self._whole(e, point)
                 inside = (
-                    self.where(holds, self._whole(e, point), 0)
-                    if first
-                    else self.at_most(self._whole(e, point), self._last(g.bound, times))
+                    self.at_most(inside, last)
+                    if last == g.bound - 1 and not first
+                    else self.where(holds, inside, last)
                 )
                 rest = self._whole(other, point)
                 self.guards = outer
@@ -173,8 +177,8 @@ class ThreadIndices(StatementWriter):
         return self.b.add(self.varying(x, point), x.constant)
 
     def _last(self, bound: int, times: int) -> int:
-        """Return the last step below a bound whose access is aligned. times: elements a step."""
-        apart = self.width // math.gcd(self.width, times)
+        """Return the last step below a bound whose access is aligned. times: indices a step."""
+        apart = self.width // math.gcd(self.width, times * self.stride)
         return (bound - 1) // apart * apart
 
     def _times(self, x: IndexExpression, e: IndexExpression) -> int:
