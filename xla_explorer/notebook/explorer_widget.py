@@ -76,10 +76,9 @@ class ExplorerWidget(anywidget.AnyWidget):
         self._shown: list[tuple[ExplorerSource, ComparisonTable | None]] = [(source, None)]
         self._complete = complete
         self._colour = None if colour is None else own_column(source.session, colour)
-        super().__init__(
-            data=packed(build_payload(source, complete=complete, live=True, colour=self._colour)),
-            step=step,
-        )
+        with collector_paused():  # decisions and pictures of a large module are many new tuples
+            payload = build_payload(source, complete=complete, live=True, colour=self._colour)
+            super().__init__(data=packed(payload), step=step)
         self._times = list(source.timings())
         self._of: object = source if source.session is None else source.session
         _SHOWN.add(self)
