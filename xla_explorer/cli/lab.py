@@ -30,7 +30,7 @@ def copy_notebooks(folder: Path) -> Path:
 def lab(folder: Path, *, browser: bool, port: int | None, options: Sequence[str] = ()) -> int:
     """Copy the notebooks and run JupyterLab on the tour until it is stopped.
 
-    Returns its exit code.
+    Returns its exit code, or 0 after Ctrl-C or SIGTERM.
     """
     notebook = copy_notebooks(folder)
     # -y: Ctrl-C reaches the server too; it must end without a question.

@@ -72,7 +72,7 @@ class Allocation:
 
 
 class BufferSlice:
-    """Bytes offset .. offset + size of an allocation; equal slices are one object."""
+    """Bytes offset .. offset + size of an allocation, compared by these three."""
 
     __slots__ = ("allocation", "offset", "size")
 

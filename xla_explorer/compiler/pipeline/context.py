@@ -1,8 +1,8 @@
 """The pass context: overrides of the user, recorded decisions, and the target.
 
-Passes never write to the journal. They call `context.decide("fusion", CHECKS, producer, consumer)`.
-The context runs the checks, applies the user's overrides, records the answer with its facts, and
-returns it.
+Passes never write to the journal. They call `context.decide("fusion", LEGALITY, PROFITABILITY,
+producer, consumer)`. The context runs the checks, applies the user's overrides, records the answer
+with its facts, and returns it.
 """
 
 from __future__ import annotations

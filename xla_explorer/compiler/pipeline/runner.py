@@ -45,7 +45,7 @@ class PassChangeReportError(XlaExplorerError):
 class PassFailedError(XlaExplorerError):
     """The failure of a pass; its cause is the exception of the pass.
 
-    `pass_name` is the pass, `trace` the steps before it.
+    `pass_name` is the pass, `trace` all steps, the failed one last.
     """
 
     def __init__(self, pass_name: str, problem: BaseException, trace: PassTrace) -> None:
