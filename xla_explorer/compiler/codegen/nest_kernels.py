@@ -71,7 +71,7 @@ def nest_code(
     i: HloInstruction,
     target: Target,
     slots: Sequence[int],
-    tasks: int = 1,
+    tasks: Sequence[int] = (),
     directives: Iterable[Directive] | None = None,
     by_rows: bool = False,
     may_alias: bool = False,
@@ -82,12 +82,12 @@ def nest_code(
     ----------
     slots : sequence of int
         Parameter numbers, as in `Kernel.slots`.
-    tasks : int
-        The number of tasks for CPU threads, if the work can be partitioned.
+    tasks : sequence of int
+        Numbers of tasks for CPU threads, in the order in which they are tried.
     directives : iterable of Directive, optional
         Replace those of the policy.
     by_rows : bool
-        There must be that many tasks, each of equally many rows.
+        There must be as many tasks as the first number says, each of equally many rows.
     may_alias : bool
         Arrays overlap in memory: an element is read only when it is needed.
     """
@@ -124,7 +124,7 @@ def nest_code(
     schedule = (
         Schedule(nest, nest).then(*directives)
         if directives is not None
-        else scheduled(nest, tuning, tasks, by_rows)
+        else _scheduled_in_tasks(nest, tuning, tasks, by_rows)
     )
     if isinstance(schedule, Reason):
         return schedule
@@ -213,6 +213,21 @@ def scheduled(
     except DirectiveRefusedError as refused:
         made = refused.reason
     return Schedule(nest, nest) if reduces and isinstance(made, Reason) else made
+
+
+def _scheduled_in_tasks(
+    nest: LoopNest, tuning: Tuning, tasks: Sequence[int], by_rows: bool
+) -> Schedule | Reason:
+    """Return the schedule in tasks.
+
+    Their number is the first one that divides the work; if none does, the schedule has one task.
+    """
+    made = scheduled(nest, tuning, tasks[0] if tasks else 1, by_rows)
+    for count in tasks[1:]:
+        if isinstance(made, Reason) or made.nest.tasks > 1:
+            break
+        made = scheduled(nest, tuning, count, by_rows)
+    return made
 
 
 def tasks_are_rows(nest: LoopNest) -> bool:

@@ -45,6 +45,12 @@ class ParallelPlan(NamedTuple):
     task_nanoseconds: float
 
     @property
+    def attempts(self) -> tuple[int, ...]:
+        """The numbers of tasks to try in order, all but the first as many for each thread."""
+        most = self.tasks - 1 - (self.tasks - 1) % self.threads
+        return (self.tasks, *range(most, 0, -self.threads))
+
+    @property
     def facts(self) -> dict[str, float]:
         """The numbers of the decision."""
         return {

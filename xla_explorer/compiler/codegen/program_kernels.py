@@ -236,10 +236,8 @@ class ProgramKernels:
         partitions = (
             plan.tasks > 1 and not overlap and write in _PARTITIONED_WRITERS and not is_one_line(i)
         )
-        made = self._once(write, i, slots, *([plan.tasks] if partitions else []))
-        most = plan.tasks - 1 - (plan.tasks - 1) % self.threads  # as many for each thread
-        for fewer in range(most, 0, -self.threads) if partitions else ():
-            made = self._once(write, i, slots, fewer) if made.tasks == 1 else made
+        attempts = plan.attempts if write is write_kernel else plan.attempts[:1]
+        made = self._once(write, i, slots, *(attempts if partitions else ()))
         self.decisions.append(parallel_decision(i, plan, made.tasks, overlap))
         return made
 

@@ -88,7 +88,7 @@ class ScheduledKernels:
             nest = plain_nest(i, slots)
             if isinstance(nest, LoopNest):
                 directives = self.with_overrides(i, nest, directives, i.name not in self.schedules)
-            made = nest_kernel(i, target, slots, 1, directives)
+            made = nest_kernel(i, target, slots, directives=directives)
         except ScheduleError as problem:
             raise ScheduleError(
                 f"%{i.name}: {problem.message}", problem.hint, problem.reason

@@ -155,7 +155,7 @@ def test_a_policy_schedules_rows_columns_and_chunks(
     dimensions: tuple[int, ...], along: int, tasks: int, wanted: tuple[str, ...]
 ) -> None:
     i = xe.parse_hlo(scan("f32", dimensions, along, "add")).entry.root
-    made = nest_code(i, described_cpu(), argument_slots(i), tasks)
+    made = nest_code(i, described_cpu(), argument_slots(i), (tasks,))
     assert isinstance(made, NestCode)
     assert set(wanted) <= {d.name for d in made.schedule.directives} and bool(wanted) == bool(
         made.schedule.directives

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from xla_explorer.compiler.codegen.dispatch.kernel_rows import kernel_row
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext, argument_slots
@@ -21,18 +21,18 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def write_kernel(
-    i: HloInstruction, target: Target, slots: tuple[int, ...] | None = None, tasks: int = 1
+    i: HloInstruction, target: Target, slots: tuple[int, ...] | None = None, *tasks: int
 ) -> Kernel:
     """Return the kernel of a fusion or a single instruction.
 
-    slots: see `Kernel.slots`; equal slots are the same memory. tasks: number of independent tasks
-    on a CPU; the kernel's `tasks` is 1 if it cannot be divided.
+    slots: see `Kernel.slots`; equal slots are the same memory. tasks: numbers of independent tasks
+    on a CPU, in the order in which they are tried; the kernel's `tasks` is 1 if none divides it.
     """
     slots = slots if slots is not None else argument_slots(i)
     made = nest_kernel(i, target, slots, tasks)
-    return (
-        made if isinstance(made, Kernel) else write_opaque_kernel(i, target, slots, tasks, why=made)
-    )
+    if isinstance(made, Kernel):
+        return made
+    return write_opaque_kernel(i, target, slots, tasks, why=made)
 
 
 def write_overlapping_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...]) -> Kernel:
@@ -49,7 +49,7 @@ def write_blocked_kernel(
     Task k of `tasks` executes exactly the fraction [k / tasks, (k + 1) / tasks) of the outermost
     loop.
     """
-    made = nest_kernel(i, target, slots, tasks, by_rows=True)
+    made = nest_kernel(i, target, slots, (tasks,), by_rows=True)
     if (
         isinstance(made, Kernel)
         and isinstance(made.nest, Schedule)
@@ -57,7 +57,7 @@ def write_blocked_kernel(
     ):
         return made
     return write_opaque_kernel(
-        i, target, slots, tasks, why=made if isinstance(made, Reason) else None
+        i, target, slots, (tasks,), why=made if isinstance(made, Reason) else None
     )
 
 
@@ -65,15 +65,15 @@ def nest_kernel(
     i: HloInstruction,
     target: Target,
     slots: tuple[int, ...],
-    tasks: int = 1,
+    tasks: Sequence[int] = (),
     directives: Iterable[Directive] | None = None,
     by_rows: bool = False,
     overlap: bool = False,
 ) -> Kernel | Reason:
     """Return the kernel made from the loop nest of an instruction, or a refusal.
 
-    directives: replace the policy's. by_rows: tasks are blocks of rows. overlap: arrays overlap in
-    memory partially.
+    tasks: see `write_kernel`. directives: replace the policy's. by_rows: tasks are blocks of rows.
+    overlap: arrays overlap in memory partially.
     """
     if (
         directives is None
@@ -109,15 +109,18 @@ def write_opaque_kernel(
     i: HloInstruction,
     target: Target,
     slots: tuple[int, ...],
-    tasks: int = 1,
+    tasks: Sequence[int] = (),
     why: Reason | None = None,
 ) -> Kernel:
     """Return the kernel by the writer of its root, without a loop nest.
 
-    why: the reason against a loop nest.
+    tasks: see `write_kernel`. why: the reason against a loop nest.
     """
-    context = opaque_kernel(i, target, slots, tasks)
-    if tasks > 1 and not context.partition.is_partitioned:
+    for count in tasks:
+        context = opaque_kernel(i, target, slots, count)
+        if context.partition.is_partitioned:
+            break
+    else:
         context = opaque_kernel(i, target, slots)
     return context.finish(slots)._replace(nest=why)
 
