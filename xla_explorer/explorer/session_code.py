@@ -87,7 +87,6 @@ class SessionCode(Compilation):
         return all_loops(self) if kernel is None else loops_of(self, name_or_id(kernel), schedule)
 
     @question(cost=Cost.COMPILES)
-    @question(cost=Cost.COMPILES)
     def lowering(
         self, kernel: str | int, step: str | int | None = None, schedule: str | None = None
     ) -> KernelSteps | CodeText:

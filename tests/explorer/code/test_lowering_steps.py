@@ -7,6 +7,7 @@ import pickle
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.backends.aot import ahead_of_time
 from xla_explorer.backends.llvm import early_objects
 from xla_explorer.explorer.code.lowering_steps import KernelSteps
 
@@ -90,6 +91,17 @@ def test_the_lowering_compiles_no_machine_code(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(early_objects.EarlyObjects, "with_rest", compiles)
     monkeypatch.setattr(early_objects.EarlyObjects, "add", compiles)
+    assert session.lowering(kernel).step("expand-math").lines
+
+
+def test_steps_for_another_cpu_need_no_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = xe.compile(PROGRAM, backend="aarch64", cache=False)
+    kernel = next(k.name for k in session.loops() if k.is_nest)
+
+    def compiles(*_: object, **__: object) -> None:
+        raise AssertionError("LLVM runs")
+
+    monkeypatch.setattr(ahead_of_time, "optimize_and_emit", compiles)
     assert session.lowering(kernel).step("expand-math").lines
 
 

@@ -32,6 +32,7 @@ from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike, requested_pipeline
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.trace import PassTrace
+from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.elided_constants import REMEDY, elided_constants, elided_reason
 from xla_explorer.hlo.module import HloModule
@@ -206,6 +207,14 @@ def _optimization(module: LlvmModule, description: TargetDescription) -> Optimiz
     return OPTIMIZATION
 
 
+def write_kernels(
+    module: HloModule, assignment: BufferAssignment, target: Target, prefix: str
+) -> HostProgram:
+    """Return the code of an optimised module for one thread, without an entry for C."""
+    kernels = ProgramKernels(target, 1, f"{prefix}_run", prefix=f"{prefix}.")
+    return write_program(module, assignment, kernels)
+
+
 def compile_ahead_of_time(
     trace: PassTrace,
     description: TargetDescription,
@@ -227,8 +236,7 @@ def compile_ahead_of_time(
         raise AheadOfTimeError([dynamic])
     assignment = assignment or assign_buffers(module)
     target = described_cpu(description, libraries=libraries)
-    kernels = ProgramKernels(target, 1, f"{prefix}_run", prefix=f"{prefix}.")
-    program = write_program(module, assignment, kernels)
+    program = write_kernels(module, assignment, target, prefix)
     if reasons := refusals(program):
         if any(reason.facts.get("because") == "no-library" for reason in reasons):
             raise AheadOfTimeError(

@@ -9,6 +9,7 @@ from xla_explorer.backends.aot.ahead_of_time import (
     AheadOfTimeProgram,
     ahead_of_time_program,
     compile_ahead_of_time,
+    write_kernels,
 )
 from xla_explorer.backends.aot.errors import AheadOfTimeError
 from xla_explorer.backends.cpu.cpu_compiler import record_vector_width
@@ -108,6 +109,11 @@ class CrossCompiler:
             ForeignExecutable(program, make_runner(self.target)) if why_not is None else None
         )
         return CompileResult(trace, executable, stages, assignment, seconds, why_not, program)
+
+    def write_code(self, trace: PassTrace, options: CompileOptions) -> None:
+        """Write LLVM IR without compiling it (see `backends.interfaces.CodeWriter`)."""
+        target = described_cpu(self._description(options))
+        write_kernels(trace.module, assign_buffers(trace.module), target, PREFIX)
 
     def compile_ahead_of_time(
         self, module: HloModule, options: AotCompilationOptions
