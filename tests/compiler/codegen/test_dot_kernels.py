@@ -367,7 +367,7 @@ def test_dots_without_a_tile():
     assert code("f32", (8, 8), (8, 8), (8, 8), MULTIPLY, target=NVPTX) == "no-vectors"
     assert code("s16", (8, 8), (8, 8), (8, 8), MULTIPLY) == "type-without-tile"
     assert code("f32", (8, 8), (8, 0), (8, 0), MULTIPLY) == "empty-dot"
-    assert code("f32", (2, 8), (90, 8), (2, 90), RIGHT_TRANSPOSED) == "columns-not-contiguous"
+    assert code("f32", (2, 8), (90, 8), (2, 90), RIGHT_TRANSPOSED) == "too-few-rows-to-transpose"
     separate = cpu_target(bits=512, fma=False)
     assert code("f32", (8, 8), (8, 8), (8, 8), MULTIPLY, target=separate) == "no-fused-multiply-add"
 

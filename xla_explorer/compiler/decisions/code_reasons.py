@@ -1,4 +1,7 @@
-"""Reason codes of kernels for CPUs, by kind of decision; some state why a step was taken."""
+"""Reason codes of decisions about kernels: threads, cache blocks, vectors, who computes it.
+
+Some codes refuse a step, others say why it was taken.
+"""
 
 from __future__ import annotations
 
@@ -146,10 +149,10 @@ NATIVE_CODE = table(
             "the target has no fused multiply-add",
             _OWN_LOOP,
         ),
-        "columns-not-contiguous": (
+        "too-few-rows-to-transpose": (
             "the product has too few rows to pay for transposing the right operand",
             "%dot has too few rows to pay for transposing its right operand",
-            "store the right operand transposed",
+            "store the right operand with contiguous rows",
         ),
         "dot-too-large": (
             "a copy of the right operand would be too large",
@@ -269,11 +272,11 @@ NATIVE_CODE = table(
         ),
         "library-only": (
             (
-                "the library is called although a loop is estimated to be as fast, because no "
-                "loop is written for the types"
+                "only the library computes it: a custom call names its routine, or no loop is "
+                "written, even if one is estimated to be faster"
             ),
-            "dpotrf is estimated at 9000 cycles, a loop at 8000",
-            "nothing to do: no loop is written for these element types",
+            "LAPACK is estimated at 9000 cycles, a loop that sweeps the matrices 8 times at 8000",
+            "nothing to do: the library is the only kernel",
         ),
         "foreign-function": (
             "a foreign function of this process is called by its address",

@@ -198,9 +198,9 @@ DIRECTIVES = table(
             "write the cut before compute-at and stage",
         ),
         "factor-too-large": (
-            "the factor is from 1 to the extent of the axis, or to the lanes of a register",
+            "the factor fits the directive and the axis",
             "the factor must be from 1 to 64, j has 30 steps, got 65",
-            "choose a smaller factor",
+            "choose a factor within the limits",
         ),
         "not-repeatable": (
             "a step that runs twice stores the same value twice",

@@ -103,7 +103,7 @@ class _Runner:
             present.done = len(self.trace.steps)
             present.total = max(
                 present.total, present.done + 1
-            )  # repeated pipelines run more passes than they have
+            )  # a fixed point runs its passes several times
         if context.control.on_pass is not None:
             context.control.on_pass(hlo_pass.name)
         problem: BaseException | None = None

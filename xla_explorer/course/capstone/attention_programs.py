@@ -1,4 +1,4 @@
-"""Attention in its simplest form, and the size of its arrays."""
+"""The text of unfused attention, and the size of the largest array of a module."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def attention_text(rows: int, keys: int, depth: int) -> str:
 
     Parameters
     ----------
-    rows, keys, depth
-        Of the queries, of the keys and values, and of each of their vectors.
+    rows, keys, depth : int
+        The number of queries, the number of keys and of values, and the length of each vector.
 
     Returns
     -------

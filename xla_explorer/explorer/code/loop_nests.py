@@ -51,7 +51,7 @@ class KernelLoops(NamedTuple):
     reason : Reason or None
         The reason why it is opaque.
     estimate : Estimate or None
-        The estimated time; `loops` of it has iterations and share by axis.
+        The estimated time. Its `loops` has executions and share of the cycles of each axis.
     nest : LoopNest or None
         The nest of `lines`.
     part : str

@@ -1,4 +1,7 @@
-"""The body of a kernel between two lowering steps."""
+"""The body of a kernel as basic blocks, and the steps that change it.
+
+Steps before `write-blocks` change the nest instead (see `nest_step`).
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,9 @@ from xla_explorer.compiler.codegen.lowering.features import CodeFeatures
 
 @dataclass(frozen=True, slots=True)
 class KernelBody:
-    """Records in blocks.
+    """The body of a kernel: basic blocks, each a label and its records.
 
-    declarations: of the intrinsics that they call.
+    declarations: of the intrinsics that the records call.
     """
 
     records: list[Line]

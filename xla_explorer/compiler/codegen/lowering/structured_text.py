@@ -9,7 +9,10 @@ from xla_explorer.compiler.codegen.ir.records import If, Loop, Record
 
 
 def structured_lines(records: Iterable[Record], depth: int = 0) -> Lines:
-    """Return the lines of records, and the HLO instruction of each."""
+    """Return the lines of records, and the HLO instruction of each.
+
+    Heads and ends of loops and branches have none.
+    """
     found: Lines = []
     margin = "  " * depth
     for record in records:

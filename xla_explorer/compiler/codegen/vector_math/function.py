@@ -1,4 +1,4 @@
-"""A vector-math function: the finished function, and the recipe that emits it."""
+"""Scalar math functions in LLVM IR, and the recipes that emit them."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ class VectorMathFunction:
 
 @dataclass(frozen=True)
 class Recipe:
-    """The emitter of one opcode's function for any element type.
+    """The emitter of one opcode's function, for the element types of `max_ulps`.
 
-    `max_ulps` is keyed by element type.
+    parameters: names of the arguments.
     """
 
     opcode: str

@@ -171,7 +171,7 @@ def _transposed_plan(
         )
     if rows <= tile.rows:
         return refuse(
-            "columns-not-contiguous",
+            "too-few-rows-to-transpose",
             f"%{product.name} has too few rows to pay for transposing its right operand",
             rows=rows,
         )

@@ -1,9 +1,10 @@
-"""Stable sort of one row of records in scratch memory: by radix if there are keys, else by merging.
+"""Stable sort of one row of records in scratch memory: by radix if it is long, else by merging.
 
 A record has an element of each operand. Radix sort: least significant digit first, alternating
 between two buffers; a digit that is equal in all records needs no pass. The key is recomputed in
-each pass, which is cheaper than storing it. Merge sort: insertion sort of short runs, then merges
-of growing width with the comparator inlined.
+each pass, which is cheaper than storing it. It needs keys, and a row of at least `RADIX_WORTH`
+records for each pass. Merge sort: insertion sort of short runs, then merges of growing width with
+the comparator inlined.
 """
 
 from __future__ import annotations
@@ -75,7 +76,8 @@ def integer_key(
 class RowSort:
     """Two buffers for a row of `length` records, and the code that sorts it.
 
-    `store` fills one buffer.
+    For each row: `begin`, `store_results` of all records into `arrays()`, `sort`. Then `arrays()`
+    has the records in order.
     """
 
     def __init__(self, context: KernelContext, types: Sequence[PrimitiveType], length: int) -> None:
@@ -242,8 +244,8 @@ class RowSort:
                 right.set(middle)
                 with w.loop(end, start, stem="merge", metadata=NO_VECTOR) as out:
                     i, k = left.get(), right.get()
-                    # Both are loaded even if one side is exhausted; its last element replaces the
-                    # missing one.
+                    # Both are loaded even if one side is exhausted, and its value is unused then.
+                    # The index stays inside the row.
                     a, b = [self._load(source, w.smaller(at, length - 1)) for at in (i, k)]
                     left_over, right_left = w.test("sge", i, middle), w.test("slt", k, end)
                     take = w.both(right_left, w.either(left_over, before(b, a)))

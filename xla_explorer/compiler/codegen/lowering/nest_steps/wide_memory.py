@@ -1,9 +1,9 @@
-"""The step `wide-memory`: accesses that move several instances at once.
+"""The step `wide-memory`: loads and stores that several instances of an unrolled axis share.
 
-contiguous: neighbours in memory, aligned to their number, by one access of up to 16 bytes of a GPU.
-square: an array is contiguous along an unrolled axis instead of the vector axis; registers along
-that axis are loaded and transposed. pair: two bf16 of a 32-bit word, over which an unrolled axis
-goes while lanes are consecutive words.
+contiguous, on GPUs: elements that are contiguous along the axis and aligned to the width of the
+access, up to 16 bytes. square, on CPUs: the array is contiguous along the unrolled axis instead of
+the vector axis; whole registers are loaded along the former and transposed. pair, on CPUs: the axis
+has the two bf16 of a 32-bit word, and lanes are consecutive words.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _of_lanes(nest: LoopNest, s: Load | Store, around: _Around) -> WideAccess | 
 
 
 def _contiguous(nest: LoopNest, s: Load | Store, around: _Around) -> WideAccess | None:
-    """Return the wide access of aligned neighbours in memory, which one thread moves."""
+    """Return the wide access of aligned contiguous elements, by one thread."""
     array = nest.array(s.array)
     if array is None or all(a is not array for a in nest.arrays):
         return None
@@ -129,6 +129,6 @@ def _at(offset: IndexExpression, point: Point) -> IndexExpression:
 
 WIDE_MEMORY = NestStep(
     "wide-memory",
-    "Move instances that are neighbours in memory by one access.",
+    "Load or store several instances by one access.",
     with_wide_accesses,
 )

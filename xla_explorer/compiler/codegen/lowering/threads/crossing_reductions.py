@@ -1,7 +1,8 @@
 """Reductions over threads: by shuffles within a warp, then through shared memory.
 
-The step `split-reductions` has left one value of each thread. The initial value is combined last,
-in the thread that stores the result unless other threads need it.
+The step `split-reductions` has left one value of each thread. The initial value of a single
+operation is combined last, in the thread that stores the result unless other threads need it. A
+combiner of several operations had its initial values in every thread.
 """
 
 from __future__ import annotations
@@ -66,7 +67,10 @@ class CrossingReduction(Reducing[ThreadLoops]):
         }
 
     def final(self, point: Point, total: list[Scalar]) -> list[Scalar]:
-        """Return the results: the initial value combined with the total of all threads."""
+        """Return the results of a total over all threads.
+
+        The total of a single operation does not include the initial value yet.
+        """
         if isinstance(self.s.combiner, Combination):
             return total
         return self.combined_sets([self.l.instance(v, point) for v in self.s.initial], total)

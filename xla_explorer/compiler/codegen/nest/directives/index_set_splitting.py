@@ -43,7 +43,8 @@ from xla_explorer.hlo.analysis.indexing import Axis, Guard, Substitution, index
 class CutLoop(Directive):
     """Two loops: <axis>m has the first steps, <axis>r the rest.
 
-    Names of loops inside the rest end in one more c.
+    The rest has copies of the axes inside: their names end in r in a reduction, in a loop in as
+    many c as make them unique.
     """
 
     name: ClassVar[str] = "cut"
@@ -130,8 +131,9 @@ class CutLoop(Directive):
 class SplitByResidue(CutLoop):
     """One loop for each remainder of the step modulo `steps`: <axis>0, <axis>1 and so on.
 
-    The loop <axis>k has the steps k, k + steps, k + 2 * steps and so on. Names of loops inside all
-    but the first end in one more c.
+    The loop <axis>k has the steps k, k + steps, k + 2 * steps and so on. All but the first have
+    copies of the axes inside: their names end in k in a reduction, in a loop in as many c as make
+    them unique.
     """
 
     name: ClassVar[str] = "split-by-residue"
@@ -311,7 +313,7 @@ def _never_holds(g: Guard) -> bool:
 def _with_fresh_names(body: Body, numbers: Iterator[int], names: set[str]) -> Body:
     """Return the body with fresh numbers of values and fresh names of axes.
 
-    names: of all axes. The duplicate of `i` must not get the name of a duplicate of `ic`.
+    names: of all axes; receives the fresh ones.
     """
 
     def fresh(name: str) -> str:
