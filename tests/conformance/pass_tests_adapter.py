@@ -17,6 +17,7 @@ import dataclasses
 import gzip
 import importlib.util
 import json
+import math
 import re
 import sys
 from collections.abc import Iterator
@@ -49,6 +50,7 @@ UNIT_TEST_OPTIONS: dict[str, dict[str, Any]] = {
         "fast_math": True,
     },
     "simplify-conditional": {"select_all": True},
+    "sort-rewriter": {"mode": "always"},
 }
 # Passes that the fixtures of XLA's unit tests run after the pass, before their checks.
 UNIT_TEST_CLEANUP = {"reshape-mover": "algsimp,dce"}
@@ -73,8 +75,11 @@ LAYOUT_SENSITIVE_PIPELINES = (
 IGNORED_OPTIONS = frozenset(["cudnn_batchnorm_forward_training_metadata"])
 
 
-# The parameters of the passes' constructors in XLA, in order, by our names for them: tests give
-# literal ones by position.
+# The parameters of the passes' constructors in XLA, in order, by our names for them. `_name`: the
+# argument has no counterpart here (a device description, a callback, a count that the module
+# states). `name?`: where the record holds no literal, the test's fixture leaves our default.
+_DEVICES = ("replica_count", "num_partitions")
+_THRESHOLDS = ("combine_threshold_in_bytes", "combine_threshold_count?")
 CONSTRUCTOR_PARAMETERS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         [
@@ -82,20 +87,80 @@ CONSTRUCTOR_PARAMETERS: dict[str, tuple[str, ...]] = {
             "all-gather-dynamic-slice-simplifier",
             "all-gather-to-collective-permute-simplifier",
         ],
-        ("replica_count", "num_partitions"),
+        _DEVICES,
+    ),
+    **dict.fromkeys(["all-reduce-combiner", "collective-permute-combiner"], _THRESHOLDS),
+    **dict.fromkeys(
+        ["all-gather-combiner", "reduce-scatter-combiner"],
+        (*_THRESHOLDS, "combine_by_dim", "combine_different_dtypes", "combine_while_loops"),
     ),
     "all-gather-optimizer": ("_replica_count", "_num_partitions"),  # the module's own here
+    "ar-crs-combiner": ("num_spatial_partitions", "spmd_partition"),
+    "async-collective-creator": ("_config",),
     "batchnorm_expander": ("rewrite_training_op", "rewrite_inference_op", "rewrite_grad_op"),
     "call-inliner": ("single_call_site", "update_domain"),
+    "constant_folding": ("_level",),
+    "convolution-group-converter": ("_should_expand", "_is_cost_viable", "convert_batch_groups"),
     "cse": ("is_layout_sensitive", "only_fusion_computations"),
+    "dce": ("remove_cross_partition_collective_ops", "use_call_analysis"),
+    "dot-merger": ("max_size_to_merge?", "_can_merge"),
+    "element_type_converter": ("eliminate_type?", "replace_with_type?"),
+    "gemv-rewriter": ("_is_layout_sensitive",),
+    "hlo-constant-splitter": ("split_expressions",),
+    "instruction-hoister": (
+        "hoist_parameters",
+        "host_constants",
+        "hoist_bitcasts",
+        "hoist_tuples",
+    ),
+    "ragged_dot_rewriter": ("_gpu_version", "_options", "_hlo_cost"),
+    "dot-strength-reduction": ("_gpu_version",),
     "reduction-splitter": ("ignore_small_reduce_dims",),
     "reorder-convert-reduce-add": ("enable_reduce_scatter",),
+    "scan_expander": ("expand_associative",),
+    "sort-rewriter": ("device",),
+    "simplify-while-loops": ("simplify_compare_instrs",),
+    "sharding-propagation": (
+        "_is_spmd",
+        "_propagate_metadata",
+        "allow_spmd_sharding_propagation_to_output?",
+        "allow_spmd_sharding_propagation_to_parameters?",
+        "_cse_prevention_only",
+        "_sharding_helper",
+    ),
+    "tree_reduction_rewriter": ("reduce_window_size",),
     "while-loop-all-reduce-code-motion": ("enable_reduce_scatter", "run_setup_passes"),
     "while-loop-constant-sinking": ("sink_broadcast_of_constants", "sink_only_scalar_constants"),
+    "while-loop-expensive-invariant-code-motion": ("_worth_hoisting", "_shape_size"),
     "while-loop-invariant-code-motion": ("hoist_constants", "hoist_reshapes"),
     "while_loop_unroller": ("unroll_factor",),
 }
-_WORDS = {"true": True, "false": False}
+# XLA's names of options that we have under another name.
+OPTION_NAMES = {"enable_fast_math": "fast_math"}
+_LITERALS = {"true": True, "false": False}
+
+
+def constructor_options(name: str, arguments: list[str]) -> dict[str, Any]:
+    """Return the options that the constructor arguments of a test set, by our names.
+
+    UnsupportedOptionError for an argument that neither the record nor `CONSTRUCTOR_PARAMETERS`
+    explains.
+    """
+    known = CONSTRUCTOR_PARAMETERS.get(name, ())
+    given: dict[str, Any] = {}
+    if len(arguments) > len(known):
+        raise UnsupportedOptionError(f"arguments {arguments}")
+    for parameter, text in zip(known, arguments, strict=False):
+        literal = re.fullmatch(r"-?[0-9]+( \* [0-9]+)*", text)
+        if parameter.startswith("_"):
+            continue
+        if text in _LITERALS:
+            given[parameter.rstrip("?")] = _LITERALS[text]
+        elif literal:
+            given[parameter.rstrip("?")] = math.prod([int(factor) for factor in text.split(" * ")])
+        elif not parameter.endswith("?"):
+            raise UnsupportedOptionError(f"argument {parameter} is {text!r}")
+    return given
 
 
 class UnsupportedOptionError(Exception):
@@ -122,18 +187,17 @@ def apply(name: str, module: HloModule, options: dict[str, Any]) -> tuple[bool, 
 def run_pass(names: list[str], text: str, options: dict[str, Any]) -> tuple[bool, str]:
     """Run one pass by the name of XLA's dumps: the adapter of the referee.
 
-    Flags and arguments of a test are no options of ours.
+    Constructor arguments become options; tests that set XLA's flags are not judged.
     """
-    arguments, known = options.get("arguments") or [], CONSTRUCTOR_PARAMETERS.get(names[0], ())
-    literal = all(a in _WORDS or re.fullmatch(r"-?[0-9]+", a) for a in arguments)
-    if options.get("flags") or not literal or len(arguments) > len(known):
-        raise UnsupportedOptionError(f"flags {options.get('flags')} arguments {arguments}")
-    given = {
-        name: _WORDS[a] if a in _WORDS else int(a)
-        for name, a in zip(known, arguments, strict=False)
-        if not name.startswith("_")
+    if options.get("flags"):
+        raise UnsupportedOptionError(f"flags {options['flags']}")
+    given = constructor_options(names[0], options.get("arguments") or [])
+    named = {
+        # the tests that set an option `convert_...` set the predicate that is always true
+        OPTION_NAMES.get(k, k): True if v == "see source" and k.startswith("convert_") else v
+        for k, v in options.items()
+        if k not in IGNORED_OPTIONS | {"flags", "arguments"}
     }
-    named = {k: v for k, v in options.items() if k not in IGNORED_OPTIONS | {"flags", "arguments"}}
     kept = {**UNIT_TEST_OPTIONS.get(names[0], {}), **given, **named}
     changed, module = apply(names[0], parse_hlo(text), kept)
     if len(names) == 1 and names[0] in UNIT_TEST_CLEANUP:
@@ -207,8 +271,6 @@ def golden_options(record: dict[str, Any], policy: str = "") -> dict[str, Any]:
 
 def judge_golden(record: dict[str, Any], policy: str = "") -> Verdict:
     """Run our pass on the input of XLA's pass and compare the graphs.
-
-    A pass with several policies runs by the given one.
 
     A pass with several policies runs by the given one.
     """

@@ -11,6 +11,7 @@ _ROOM: Final = "xla_explorer.compiler"
 _DECLARED: Final = {
     "spmd.partitioning.spmd_partitioning": ("spmd-partitioning",),
     "transforms.collectives.all_gather_cse": ("all-gather-cse",),
+    "transforms.collectives.decomposers.all_gather_decomposer": ("all_gather_decomposer",),
     "transforms.collectives.all_gather_optimizer": ("all-gather-optimizer",),
     "transforms.collectives.all_gather_remove_degenerate_dims": (
         "all-gather-remove-degenerate-dims",
@@ -23,9 +24,16 @@ _DECLARED: Final = {
     "transforms.collectives.all_gather_permuted_slice_simplifier": (
         "all-gather-to-collective-permute-simplifier",
     ),
+    "transforms.collectives.decomposers.all_reduce_contiguous": ("all-reduce-contiguous",),
+    "transforms.collectives.decomposers.all_reduce_decomposer": ("all-reduce-decomposer",),
     "transforms.collectives.all_reduce_folder": ("all-reduce-folder",),
+    "transforms.collectives.movers.all_reduce_reduce_scatter_reorder": (
+        "all-reduce-reduce-scatter-reorder",
+    ),
     "transforms.collectives.all_reduce_simplifier": ("all-reduce-simplifier",),
+    "transforms.collectives.movers.ar_crs_combiner": ("ar-crs-combiner",),
     "transforms.collectives.async_collective_creator": ("async-collective-creator",),
+    "transforms.collectives.asynchronous.async_collective_replacer": ("async-collective-replacer",),
     "transforms.collectives.collective_combiner": (
         "all-gather-combiner",
         "all-reduce-combiner",
@@ -33,15 +41,28 @@ _DECLARED: Final = {
         "cpu-all-reduce-combiner",
         "reduce-scatter-combiner",
     ),
+    "transforms.collectives.decomposers.collective_permute_cycle_decomposer": (
+        "collective-permute-cycle-decomposer",
+    ),
+    "transforms.collectives.movers.collective_quantizer": ("collective-quantizer",),
+    "transforms.collectives.movers.collective_select_folder": ("collective-select-folder",),
+    "transforms.collectives.movers.collective_transformation_reorderer": (
+        "collective-transformation-reorderer",
+    ),
     "transforms.collectives.convert_async_collectives_to_sync": (
         "convert-async-collectives-to-sync",
     ),
+    "transforms.collectives.asynchronous.gpu_convert_async_collectives_to_sync": (
+        "gpu-convert-async-collectives-to-sync",
+    ),
+    "transforms.collectives.asynchronous.infeed_token_propagation": ("infeed-token-propagation",),
     "transforms.collectives.reassociation": (
         "all-reduce-reassociate",
         "reduce-scatter-reassociate",
     ),
     "transforms.collectives.reduce_scatter_creator": ("reduce-scatter-creator",),
     "transforms.collectives.reorder_convert_reduce_add": ("reorder-convert-reduce-add",),
+    "transforms.collectives.movers.reorder_reduce_transpose": ("reorder-reduce-transpose",),
     "transforms.collectives.schedule_aware_collective_cse": ("schedule-aware-collective-cse",),
     "transforms.collectives.while_loop_all_reduce_code_motion": (
         "while-loop-all-reduce-code-motion",
@@ -66,6 +87,7 @@ _DECLARED: Final = {
     "transforms.contractions.integer_products_in_floats": ("integer-products-in-floats",),
     "transforms.contractions.operand_upcaster": ("operand_upcaster",),
     "transforms.contractions.result_caster": ("result_caster",),
+    "transforms.copies.alias_passthrough_params": ("alias_passthrough_params",),
     "transforms.copies.copy_insertion": ("copy-insertion",),
     "transforms.copies.flatten_call_graph": ("flatten-call-graph",),
     "transforms.copies.loop_double_buffer": (
@@ -111,7 +133,7 @@ _DECLARED: Final = {
         "cse_barrier_expander",
         "optimization-barrier-expander",
     ),
-    "transforms.expanders.ragged_dot_rewriter": ("ragged-dot-rewriter",),
+    "transforms.expanders.ragged_dot_rewriter": ("ragged-dot-rewriter", "ragged_dot_rewriter"),
     "transforms.expanders.reduce_window_rewriter": ("reduce-window-rewriter",),
     "transforms.expanders.rng_bit_generator_expander": ("rng-bit-generator-expander",),
     "transforms.expanders.rng_expander": ("rng-expander",),
@@ -130,6 +152,7 @@ _DECLARED: Final = {
         "triangular-solve-expander",
         "triangular_solve_expander",
     ),
+    "transforms.copies.copy_fusion": ("copy_fusion",),
     "transforms.fusion.dot_epilogue_fusion": ("dot-epilogue-fusion",),
     "transforms.fusion.fusion_wrapper": ("fusion-wrapper",),
     "transforms.fusion.horizontal_fusion": (
@@ -159,9 +182,11 @@ _DECLARED: Final = {
         "scatter_expander",
     ),
     "transforms.gather_scatter.scatter_simplifier": ("scatter_simplifier",),
+    "transforms.gather_scatter.scatter_slice_simplifier": ("scatter-slice-simplifier",),
     "transforms.gather_scatter.select_and_scatter_expander": ("select_and_scatter_expander",),
     "transforms.inlining.async_inliner": ("async-inliner",),
     "transforms.inlining.call_inliner": ("call-inliner",),
+    "transforms.inlining.call_parameter_cleanup": ("call-parameter-cleanup",),
     "transforms.inlining.defuser": ("defuser",),
     "transforms.inlining.map_inliner": ("map-inline",),
     "transforms.inlining.propagate_call_metadata": ("propagate-call-metadata",),
@@ -169,6 +194,8 @@ _DECLARED: Final = {
     "transforms.layout.layout_assignment": ("layout-assignment",),
     "transforms.layout.layout_normalization": ("layout_normalization",),
     "transforms.layout.move_copy_to_users": ("move_copy_to_users",),
+    "transforms.layout.reduce_decomposer": ("reduce-decomposer",),
+    "transforms.layout.reduction_layout_normalizer": ("reduction-layout-normalizer",),
     "transforms.layout.reshape_decomposer": ("reshape-decomposer",),
     "transforms.library_calls.library_rewriter": (
         "gemm-rewriter",
@@ -176,6 +203,7 @@ _DECLARED: Final = {
         "library-rewriter",
     ),
     "transforms.library_calls.product_epilogue_fusion": ("product-epilogue-fusion",),
+    "transforms.library_calls.sort_rewriter": ("sort-rewriter",),
     "transforms.loops.conditional_canonicalizer": ("conditional-canonicalizer",),
     "transforms.loops.conditional_simplifier": (
         "conditional-simplifier",
@@ -183,6 +211,7 @@ _DECLARED: Final = {
     ),
     "transforms.loops.conditional_to_select": ("conditional-to-select",),
     "transforms.loops.constant_sinking": ("while-loop-constant-sinking",),
+    "transforms.loops.control_flow_flattening": ("control-flow-flattening",),
     "transforms.loops.expensive_invariant_code_motion": (
         "while-loop-expensive-invariant-code-motion",
     ),
@@ -198,11 +227,13 @@ _DECLARED: Final = {
         "while-loop-unroller",
         "while_loop_unroller",
     ),
+    "transforms.scheduling.instruction_hoister": ("instruction-hoister",),
     "transforms.scheduling.latency_hiding_scheduler": ("latency-hiding-scheduler",),
     "transforms.scheduling.memory_scheduler": (
         "hlo-memory-scheduler",
         "memory-scheduler",
     ),
+    "transforms.scheduling.root_instruction_sinker": ("root-instruction-sinker",),
     "transforms.scheduling.stream_assignment": (
         "stream-assignment",
         "stream-attribute-annotator",
@@ -224,9 +255,12 @@ _DECLARED: Final = {
         "constant-folding",
         "constant_folding",
     ),
+    "transforms.simplifiers.constants.constant_splitter": ("hlo-constant-splitter",),
     "transforms.simplifiers.convert_mover": ("convert-mover",),
     "transforms.simplifiers.dead_code": ("dce",),
+    "transforms.simplifiers.slices.dead_dynamic_update_slice": ("dead-dus-elimination",),
     "transforms.simplifiers.dynamic_dimension_simplifier": ("dynamic-dimension-simplifier",),
+    "transforms.simplifiers.constants.fusion_constant_sinking": ("fusion_constant_sinking",),
     "transforms.simplifiers.literal_canonicalizer": ("literal-canonicalizer",),
     "transforms.simplifiers.reduction_degenerate_dim_remover": (
         "reduction-degenerate-dim-remover",
@@ -234,6 +268,7 @@ _DECLARED: Final = {
     "transforms.simplifiers.reduction_dimension_grouper": ("reduction-dimension-grouper",),
     "transforms.simplifiers.reduction_splitter": ("reduction-splitter",),
     "transforms.simplifiers.reshape_mover": ("reshape-mover",),
+    "transforms.simplifiers.constants.sanitize_constant_names": ("sanitize-constant-names",),
     "transforms.simplifiers.sharding_remover": ("sharding-remover",),
     "transforms.simplifiers.simplify_fp_conversions": ("simplify-fp-conversions",),
     "transforms.simplifiers.slice_hoister": ("slice-hoister",),

@@ -42,7 +42,7 @@ def inside(b: HloBuilder, sizes: HloValue, dimensions: Dims, group: int, positio
     return (place >= first) & (place < end)
 
 
-@register_pass()
+@register_pass("ragged_dot_rewriter")
 @dataclasses.dataclass(frozen=True)
 class RaggedDotRewriter(OpExpanderPass):
     """Replace a ragged-dot by one masked dot with a dimension of groups.

@@ -1,0 +1,188 @@
+"""Passes of one rewrite each: the values stay, and the graph is the wanted one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from xla_explorer.compiler.pipeline import PassTrace, optimize
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.evaluator import evaluate, flatten_value
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text import parse_hlo
+
+ADD = "add {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\n"
+SCATTER = (
+    "update_window_dims={1}, inserted_window_dims={}, scatter_dims_to_operand_dims={0}, "
+    "index_vector_dim=1, to_apply=add"
+)
+
+
+def run(module: HloModule, passes: str) -> PassTrace:
+    """Run passes; the result must be well formed and have the values of the input."""
+    trace = optimize(module, passes, verify=True)
+    random = np.random.default_rng(3)
+    given = [
+        random.integers(0, 8, p.shape.dimensions).astype(
+            np.int32 if p.shape.element_type.name == "s32" else np.float32
+        )
+        for p in module.entry.parameters()
+    ]
+    wanted, got = evaluate(module, *given), evaluate(trace.module, *given)
+    for x, y in zip(flatten_value(wanted), flatten_value(got), strict=True):
+        np.testing.assert_array_equal(x, y)
+    return trace
+
+
+def opcodes(module: HloModule) -> list[str]:
+    return sorted([i.opcode.name for i in module.entry.instructions.values()])
+
+
+CASES = {
+    "truncated-scatter": (
+        "scatter-slice-simplifier",
+        ADD + "ENTRY e {\n i = s32[4,1] parameter(0)\n u = f32[4,1] parameter(1)\n"
+        " z = f32[9] parameter(2)\n"
+        f" s = f32[9] scatter(z, i, u), {SCATTER}\n a = f32[9] abs(s)\n"
+        " ROOT c = f32[5] slice(a), slice={[0:5]}\n}\n",
+        ["abs", "parameter", "parameter", "parameter", "scatter", "slice"],
+    ),
+    "dead-update": (
+        "dead-dus-elimination,dce",
+        "ENTRY e {\n x = f32[8] parameter(0)\n u = f32[2] parameter(1)\n k = s32[] constant(5)\n"
+        " d = f32[8] dynamic-update-slice(x, u, k)\n ROOT s = f32[5] slice(d), slice={[0:5]}\n}\n",
+        ["parameter", "parameter", "slice"],
+    ),
+    "constant-of-each-reader": (
+        "hlo-constant-splitter{split_expressions=true}",
+        "ENTRY e {\n x = f32[4] parameter(0)\n c = f32[] constant(2)\n"
+        " b = f32[4] broadcast(c), dimensions={}\n m = f32[4] multiply(x, b)\n"
+        " ROOT a = f32[4] add(m, b)\n}\n",
+        ["add", "broadcast", "broadcast", "constant", "constant", "multiply", "parameter"],
+    ),
+    "constant-in-fusion": (
+        "fusion_constant_sinking",
+        "f {\n x = f32[8] parameter(0)\n i = s32[] parameter(1)\n"
+        " ROOT d = f32[4] dynamic-slice(x, i), dynamic_slice_sizes={4}\n}\n"
+        "ENTRY e {\n x = f32[8] parameter(0)\n c = s32[] constant(3)\n"
+        " ROOT f = f32[4] fusion(x, c), kind=kLoop, calls=f\n}\n",
+        ["fusion", "parameter"],
+    ),
+    "copies-in-fusion": (
+        "copy_fusion",
+        "f {\n x = f32[8] parameter(0)\n ROOT n = f32[8] negate(x)\n}\n"
+        "ENTRY e {\n x = f32[8] parameter(0)\n f = f32[8] fusion(x), kind=kLoop, calls=f\n"
+        " a = f32[8] copy(f)\n b = f32[8] copy(f)\n"
+        " ROOT t = (f32[8], f32[8], f32[8]) tuple(a, b, f)\n}\n",
+        [
+            "fusion",
+            "get-tuple-element",
+            "get-tuple-element",
+            "get-tuple-element",
+            "parameter",
+            "tuple",
+        ],
+    ),
+    "call-without-idle-parameters": (
+        "call-parameter-cleanup",
+        "g {\n a = f32[4] parameter(0)\n b = f32[4] parameter(1)\n c = f32[4] parameter(2)\n"
+        " s = f32[4] add(a, c)\n ROOT t = (f32[4], f32[4]) tuple(c, s)\n}\n"
+        "ENTRY e {\n x = f32[4] parameter(0)\n y = f32[4] parameter(1)\n z = f32[4] negate(y)\n"
+        " ROOT c = (f32[4], f32[4]) call(x, y, z), to_apply=g\n}\n",
+        ["call", "get-tuple-element", "negate", "parameter", "parameter", "tuple"],
+    ),
+    "reduce-in-own-layout": (
+        "reduce-decomposer",
+        ADD + "ENTRY e {\n x = f32[5,3,4]{2,1,0} parameter(0)\n z = f32[] constant(0)\n"
+        " ROOT r = f32[5,4]{0,1} reduce(x, z), dimensions={1}, to_apply=add\n}\n",
+        ["constant", "copy", "parameter", "reduce"],
+    ),
+    "row-major-reduce": (
+        "reduction-layout-normalizer",
+        ADD + "ENTRY e {\n x = f32[5,3,4]{0,2,1} parameter(0)\n z = f32[] constant(0)\n"
+        " ROOT r = f32[5,4]{1,0} reduce(x, z), dimensions={1}, to_apply=add\n}\n",
+        ["bitcast", "bitcast", "constant", "parameter", "reduce"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_graph_is_rewritten_and_its_values_stay(case: str) -> None:
+    passes, text, wanted = CASES[case]
+    trace = run(parse_hlo("HloModule m\n" + text), passes)
+    assert trace.changed and opcodes(trace.module) == sorted(wanted)
+
+
+@pytest.mark.parametrize(
+    ("passes", "text"),
+    [
+        (
+            "scatter-slice-simplifier",  # the slice starts later
+            ADD + "ENTRY e {\n i = s32[4,1] parameter(0)\n u = f32[4,1] parameter(1)\n"
+            f" z = f32[9] parameter(2)\n s = f32[9] scatter(z, i, u), {SCATTER}\n"
+            " ROOT c = f32[5] slice(s), slice={[1:6]}\n}\n",
+        ),
+        (
+            "dead-dus-elimination",  # the slice reads the last element that is written
+            "ENTRY e {\n x = f32[8] parameter(0)\n u = f32[2] parameter(1)\n"
+            " k = s32[] constant(9)\n d = f32[8] dynamic-update-slice(x, u, k)\n"
+            " ROOT s = f32[8] slice(d), slice={[0:8]}\n}\n",
+        ),
+        (
+            "copy_fusion",  # another layout is work of its own
+            "f {\n x = f32[4,8] parameter(0)\n ROOT n = f32[4,8] negate(x)\n}\n"
+            "ENTRY e {\n x = f32[4,8] parameter(0)\n f = f32[4,8] fusion(x), kind=kLoop, calls=f\n"
+            " ROOT a = f32[4,8]{0,1} copy(f)\n}\n",
+        ),
+    ],
+)
+def test_other_graphs_stay(passes: str, text: str) -> None:
+    assert not run(parse_hlo("HloModule m\n" + text), passes).changed
+
+
+def test_reductions_of_two_layouts_are_refused() -> None:
+    module = parse_hlo(
+        "HloModule m\nmax {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+        " c = f32[] parameter(2)\n d = f32[] parameter(3)\n"
+        " ROOT t = (f32[], f32[]) tuple(a, b)\n}\n"
+        "ENTRY e {\n x = f32[2,3]{1,0} parameter(0)\n y = f32[2,3]{0,1} parameter(1)\n"
+        " z = f32[] constant(0)\n"
+        " ROOT r = (f32[2], f32[2]) reduce(x, y, z, z), dimensions={1}, to_apply=max\n}\n"
+    )
+    with pytest.raises(XlaExplorerError, match="Layout assignment"):
+        optimize(module, "reduction-layout-normalizer")
+
+
+def test_the_sort_is_a_call_of_the_device_that_is_faster() -> None:
+    text = (
+        "HloModule m\nless {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+        " ROOT c = pred[] compare(b, a), direction=LT\n}\n"
+        "ENTRY e {\n x = f32[3,100000] parameter(0)\n"
+        " ROOT s = f32[3,100000] sort(x), dimensions={1}, to_apply=less\n}\n"
+    )
+    assert not optimize(parse_hlo(text), "sort-rewriter{device=h100}").changed
+    trace = optimize(parse_hlo(text), "sort-rewriter{mode=always}", verify=True)
+    [call] = [i for i in trace.module.instructions() if i.opcode.name == "custom-call"]
+    assert call.attributes["backend_config"] == '{"descending":true}'
+
+
+def test_early_and_late_steps_of_the_schedule() -> None:
+    text = (
+        "HloModule m, is_scheduled=true\nENTRY e {\n x = f32[4] parameter(0)\n"
+        " n = f32[4] negate(x)\n a = f32[4] add(n, x)\n b = f32[4] bitcast(n)\n"
+        " ROOT m = f32[4] multiply(a, b)\n}\n"
+    )
+    trace = optimize(parse_hlo(text), "instruction-hoister{hoist_bitcasts=true}", verify=True)
+    schedule = trace.module.entry.schedule
+    assert schedule is not None and [i.name for i in schedule] == ["x", "n", "b", "a", "m"]
+
+
+def test_returned_parameters_are_aliased_once() -> None:
+    text = (
+        "HloModule m\nENTRY e {\n x = f32[4] parameter(0)\n y = f32[4] parameter(1)\n"
+        " s = f32[4] add(x, y)\n"
+        " ROOT t = (f32[4], f32[4], f32[4], f32[4]) tuple(x, s, x, y)\n}\n"
+    )
+    trace = optimize(parse_hlo(text), "alias_passthrough_params", verify=True)
+    aliases = trace.module.attributes["input_output_alias"]
+    assert aliases == "{ {0}: (0, {}, may-alias), {3}: (1, {}, may-alias) }"

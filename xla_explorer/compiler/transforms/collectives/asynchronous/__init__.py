@@ -1,0 +1,1 @@
+"""Starts, dones and tokens of collectives and feeds."""

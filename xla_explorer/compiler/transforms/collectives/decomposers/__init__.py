@@ -1,0 +1,1 @@
+"""Collectives as other collectives and local operations."""

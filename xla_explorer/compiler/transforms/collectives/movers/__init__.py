@@ -1,0 +1,1 @@
+"""Operations moved across collectives, and collectives merged across operations."""

@@ -1,0 +1,1 @@
+"""Copies, merges and names of constants."""
