@@ -64,6 +64,7 @@ REPORTS: dict[str, Callable[[xe.Session], Any]] = {
     "annotate": lambda s: s.annotate(repeats=1),
     "bisect": lambda s: s.bisect(*xe.random_arguments(s)),
     "buffers": lambda s: s.buffers(),
+    "certificate": lambda s: s.certificate(),
     "compare": lambda s: s.compare(s.override(skip_rules=["fusion"])),
     "emulation": lambda s: s.emulation(*xe.random_arguments(s)),
     "explain": lambda s: s.explain("%x"),

@@ -34,6 +34,7 @@ SESSION = {
     "base": "s.override(forbid=FORBID).base",
     "beside": "s.beside",
     "bisect": "s.bisect(*ARRAYS)",
+    "certificate": "s.certificate()",
     "buffers": "s.buffers()",
     "compare": "s.override(forbid=FORBID).compare(repeats=1)",
     "decisions": "s.decisions()",

@@ -26,6 +26,7 @@ from xla_explorer.explorer.page.session_source import SessionSource, no_decision
 from xla_explorer.explorer.page.static_form import static_html
 from xla_explorer.explorer.questions.answer import Answer
 from xla_explorer.explorer.questions.bisection import BisectionResult, bisect
+from xla_explorer.explorer.questions.certificate import Certificate, certify
 from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.decisions import decisions_frame
 from xla_explorer.explorer.questions.overrides import Overrides, overrides_of
@@ -276,6 +277,23 @@ class Session(SessionCode):
         """
         with working(f"bisecting {self.source.name}"):
             return bisect(self, arrays)
+
+    @question(cost=Cost.RUNS, noun="certified change")
+    def certificate(self, seconds: float | None = None) -> Certificate:
+        """Return by which means each change of this compile is known to be right.
+
+        A rule stands on the recorded proof of its claim (`xe.prove`), or on the recorded check of
+        every value or of samples. Any other pass is proved if both modules compute the same
+        operations of the same values; else values are compared on random arguments, as those of
+        the generated code are.
+
+        Parameters
+        ----------
+        seconds : float, optional
+            The time for comparing values; by default as long as the compile took, at least 1.
+        """
+        with working(f"certifying {self.source.name}"):
+            return certify(self, seconds)
 
     @question(cost=Cost.RUNS, noun="kernel")
     def profile(self, *arrays: Any, repeats: int = 20) -> ProfileFrame:

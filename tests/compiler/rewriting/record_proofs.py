@@ -21,9 +21,9 @@ def row_of(proof: RuleProof) -> list[object]:
     return [
         proof.claim,
         proof.outcome,
-        len(proof.types),
-        len(proof.real_types),
-        len(proof.tried),
+        list(proof.types),
+        list(proof.real_types),
+        list(proof.tried),
         proof.shapes,
         why,
     ]

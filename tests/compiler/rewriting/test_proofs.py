@@ -10,14 +10,19 @@ import pytest
 
 import xla_explorer as xe
 from tests.compiler.rewriting.record_proofs import row_of
-from tests.compiler.rewriting.test_claim_check import PLANTED
+from tests.compiler.rewriting.test_claim_check import PLANTED, X, Y, wrong_rule
+from xla_explorer.compiler.rewriting import Exactness, any_, operator
 from xla_explorer.compiler.rewriting.declared import declared_rules
+from xla_explorer.compiler.rewriting.patterns import constant as constant_pattern
 from xla_explorer.compiler.rewriting.proofs import solver
-from xla_explorer.compiler.rewriting.proofs.prover import prove_rule
+from xla_explorer.compiler.rewriting.proofs.prover import BUDGET, prove_rule
 from xla_explorer.compiler.rewriting.recorded_claims import recorded_claims
 from xla_explorer.compiler.rewriting.recorded_proofs import recorded_proofs
+from xla_explorer.compiler.rewriting.rule import Rule
 from xla_explorer.foundation.optional import MissingExtraError
+from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.evaluator import evaluate
+from xla_explorer.hlo.instruction import HloInstruction
 
 needs_solver = pytest.mark.skipif(
     importlib.util.find_spec("z3") is None,
@@ -102,7 +107,9 @@ def test_the_table_says_what_the_prover_finds(name: str) -> None:
     found = prove_rule(declared_rules()[name])
     assert not found.counterexamples, found.counterexamples
     recorded = recorded_proofs()[name]
-    assert row_of(found)[:2] == [recorded.claim, recorded.outcome]
+    # What the budget ends depends on the questions that the solver had before.
+    if BUDGET not in (*recorded.why_unknown, *found.unknown.values(), *found.unknown_shapes):
+        assert row_of(found)[:2] == [recorded.claim, recorded.outcome]
 
 
 def test_without_the_solver_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,3 +121,58 @@ def test_without_the_solver_the_error_names_the_extra(monkeypatch: pytest.Monkey
     finally:
         monkeypatch.undo()
         solver.z3.cache_clear()
+
+
+def _with_a_new_divisor(computation: HloComputation, i: HloInstruction) -> HloInstruction:
+    """Return (x * y + s * y) / y for x + s, where s is y or -y."""
+    x, y = i.operands
+    second = y if i.opcode.name == "add" else computation.add("negate", i.shape, (y,))
+    products = [computation.add("multiply", i.shape, (one, y)) for one in (x, second)]
+    total = computation.add("add", i.shape, products)
+    return computation.add("divide", i.shape, (total, y))
+
+
+def _planted(opcode: str) -> Rule:
+    return wrong_rule(
+        operator(opcode)(any_("x"), any_("y")),
+        X + Y + f"ROOT r = f32[4] {opcode}(x, y)",
+        _with_a_new_divisor,
+        Exactness.FAST,
+    )
+
+
+@needs_solver
+def test_a_result_must_be_defined_where_the_operand_is() -> None:
+    proof = prove_rule(_planted("subtract"), most_shapes=1)
+    assert proof.outcome == "unknown" and "defined" in proof.unknown["f32"]
+
+
+@needs_solver
+def test_a_rule_that_rewrites_its_own_result_ends_no_process() -> None:
+    proof = prove_rule(_planted("add"), most_shapes=1)
+    assert proof.outcome == "unknown" and "too many instructions" in proof.unknown["f32"]
+
+
+@needs_solver
+def test_powers_and_products_of_sums_are_measured_as_the_solver_writes_them_out() -> None:
+    z3 = solver.z3()
+    x, y = z3.BitVec("x", 32), z3.BitVec("y", 32)
+    power, product, chain = x, x + y, x
+    for _ in range(30):
+        power, product, chain = power * power, product * (x + y), chain + y
+    sizes = solver.WrittenOut()
+    assert sizes.is_too_large(power) and sizes.is_too_large(z3.If(x == y, product, x))
+    assert not sizes.is_too_large(chain)
+
+
+@needs_solver
+def test_every_element_of_a_constant_counts() -> None:
+    def first_alone(_: HloComputation, i: HloInstruction) -> HloInstruction:
+        return i.operands[0]
+
+    rule = wrong_rule(
+        operator("add")(any_("x"), constant_pattern("c")),
+        "x = s32[4] parameter(0)\nc = s32[4] constant({0, 1, 2, 3})\nROOT r = s32[4] add(x, c)",
+        first_alone,
+    )
+    assert prove_rule(rule, most_shapes=1).outcome == "refuted"

@@ -65,6 +65,7 @@ SESSION: dict[str, Callable[[Session], Any]] = {
     "time": lambda s: s.time(A),
     "compare": lambda s: s.compare(s, A),
     "bisect": lambda s: s.bisect(A),
+    "certificate": lambda s: s.certificate(seconds=60),
     "annotate": lambda s: s.annotate(A),
     "timeline": lambda s: s.timeline(),
     "emulation": lambda s: s.emulation(A),

@@ -17,24 +17,24 @@ PROOF_TABLE = Path(__file__).parent / "proofs.json"
 class RecordedProof(NamedTuple):
     """The recorded proof of a rule.
 
-    claim: as the rule stated it. outcome: `proved` or `unknown`. types: number of element types,
-    or pairs of a conversion, proved for every value. real_types: number of those proved over the
-    real numbers. tried: number of those whose values were all tried. shapes: number of further
-    shapes proved. why_unknown: sentences for what is left.
+    claim: as the rule stated it. outcome: `proved` or `unknown`. types: element types, or pairs of
+    a conversion such as `f32 to f64`, proved for every value. real_types: those proved over the
+    real numbers. tried: those whose values were all tried. shapes: number of further shapes proved.
+    why_unknown: sentences for what is left.
     """
 
     claim: str
     outcome: str
-    types: int
-    real_types: int
-    tried: int
+    types: tuple[str, ...]
+    real_types: tuple[str, ...]
+    tried: tuple[str, ...]
     shapes: int
     why_unknown: tuple[str, ...]
 
     def __str__(self) -> str:
-        parts = [f"for every value of {_counted(self.types)}"] if self.types else []
+        parts = [f"for every value of {_counted(len(self.types))}"] if self.types else []
         if self.real_types:
-            parts.append(f"over the real numbers for {_counted(self.real_types)}")
+            parts.append(f"over the real numbers for {_counted(len(self.real_types))}")
         if not parts:
             return "no proof: " + "; ".join(self.why_unknown)
         shapes = f", in {self.shapes} other shapes" if self.shapes > 1 else ""
@@ -51,7 +51,9 @@ def recorded_proofs() -> dict[str, RecordedProof]:
     """Return the recorded proofs by the names of the rules."""
     rows = json.loads(PROOF_TABLE.read_text(encoding="utf-8"))
     return {
-        name: RecordedProof(claim, outcome, types, real_types, tried, shapes, tuple(why))
+        name: RecordedProof(
+            claim, outcome, tuple(types), tuple(real_types), tuple(tried), shapes, tuple(why)
+        )
         for name, (claim, outcome, types, real_types, tried, shapes, why) in rows.items()
     }
 

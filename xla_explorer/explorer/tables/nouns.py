@@ -101,6 +101,11 @@ _NOUNS: Final = (
         (rows.RuleCount, rows.RuleCost),
         lambda row: (-_number(row, "ms"), -_number(row, "accepted")),
     ),
+    Noun(
+        "certified change",
+        (rows.CertificateRow,),
+        lambda row: -rows.TIERS.index(row.get("tier", rows.TIERS[0])),
+    ),
     Noun("loop", (rows.Loop,), lambda row: -_number(row, "predicted_us")),
     Noun(
         "source line",

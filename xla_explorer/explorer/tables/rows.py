@@ -7,7 +7,7 @@ in an underscore, which its column has not.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 
 def columns_of(row: type) -> list[str]:
@@ -108,6 +108,26 @@ class RuleCount(NamedTuple):
     refused: int
     sentence: str
     place: str
+
+
+TIERS: Final = ("proved", "exhaustive", "sampled", "compared", "open", "refuted")
+"""What shows a change right, from the strongest to nothing, and a change that is wrong."""
+
+
+class CertificateRow(NamedTuple):
+    """A rule of a pass, a pass without rules or the generated code, and what shows it right.
+
+    tier: one of TIERS. claim: of a rule. step: None for the generated code, whose `pass` is the
+    backend.
+    """
+
+    step: int | None
+    pass_: str
+    rule: str
+    rewrites: int
+    claim: str
+    tier: str
+    evidence: str
 
 
 class RuleCost(NamedTuple):

@@ -72,15 +72,8 @@ class MachineScalars(Scalars):
         meaning = _table(kind).get(name)
         return meaning(kind, *terms) if meaning is not None else None
 
-    def product(self, kind: PrimitiveType) -> Callable[[Term, Term], Term]:
-        """Return the multiplication of an element type."""
-        return self._binary(kind, "multiply")
-
-    def sum(self, kind: PrimitiveType) -> Callable[[Term, Term], Term]:
-        """Return the addition of an element type."""
-        return self._binary(kind, "add")
-
-    def _binary(self, kind: PrimitiveType, name: str) -> Callable[[Term, Term], Term]:
+    def binary(self, kind: PrimitiveType, name: str) -> Callable[[Term, Term], Term]:
+        """Return `add` or `multiply` of an element type; an unknown function without a theory."""
         meaning = _table(kind).get(name)
         if meaning is not None:
             return partial(meaning, kind)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.compiler.rewriting.proofs.machine_scalars import is_ieee
-from xla_explorer.compiler.rewriting.proofs.scalars import Term
+from xla_explorer.compiler.rewriting.proofs.scalars import Term, UnsupportedProofError
 from xla_explorer.compiler.rewriting.proofs.solver import z3
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import Shape
@@ -20,7 +20,7 @@ def arguments_of(
     """Return the arguments, or None if a type has no values in the model."""
     try:
         return tuple([_array(shape, f"p{k}", model, symbols) for k, shape in enumerate(shapes)])
-    except NotImplementedError:
+    except UnsupportedProofError:
         return None
 
 
@@ -52,4 +52,4 @@ def _scalar(kind: PrimitiveType, value: Any) -> Any:
         return np.frombuffer(bits.to_bytes(kind.bytes, "little"), kind.dtype)[0]
     if kind.is_float and z3().is_rational_value(value):
         return kind.dtype.type(value.numerator_as_long() / value.denominator_as_long())
-    raise NotImplementedError(kind.name)
+    raise UnsupportedProofError(f"{kind.name} has no values in a model")

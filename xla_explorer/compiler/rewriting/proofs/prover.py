@@ -23,15 +23,17 @@ from xla_explorer.compiler.rewriting.proofs.machine_scalars import MachineScalar
 from xla_explorer.compiler.rewriting.proofs.models import arguments_of
 from xla_explorer.compiler.rewriting.proofs.real_scalars import RealScalars
 from xla_explorer.compiler.rewriting.proofs.scalars import Scalars, Term, UnsupportedProofError
-from xla_explorer.compiler.rewriting.proofs.solver import decide
+from xla_explorer.compiler.rewriting.proofs.solver import WrittenOut, decide, z3
 from xla_explorer.compiler.rewriting.proofs.symbolic_evaluator import SymbolicEvaluator
 from xla_explorer.compiler.rewriting.recorded_claims import recorded_claims
 from xla_explorer.compiler.rewriting.rule import Rule
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import Shape
 
+_MOST_INSTRUCTIONS = 500
 PROVED, REFUTED, UNKNOWN = "proved", "refuted", "unknown"
 BUDGET = "the solver's budget ended"
 
@@ -93,14 +95,15 @@ def prove_rule(rule: Rule, most_shapes: int = 60) -> RuleProof:
         set(recorded.complete) if recorded and recorded.claim == str(rule.exactness) else set()
     )
     for variant in retyped(rule):
-        proof = _variant(rule, variant.text)
-        if proof is None:
+        made = _variant(rule, variant.text)
+        if made is None:
             continue
+        before, proof = made
         text = text or variant.text
         name = _named(variant)
         if proof.outcome == PROVED:
             (real_types if proof.over_reals else types)[name] = None
-        elif proof.outcome == UNKNOWN and _parameter_types(variant) <= complete:
+        elif proof.outcome == UNKNOWN and _parameter_types(before) <= complete:
             tried[name] = None
         elif proof.outcome == UNKNOWN:
             unknown[name] = proof.reason
@@ -109,9 +112,10 @@ def prove_rule(rule: Rule, most_shapes: int = 60) -> RuleProof:
             break
     shapes, open_shapes = 0, dict[str, None]()
     for other in _shapes(rule, text, most_shapes) if text and not found else ():
-        proof = _variant(rule, other)
-        if proof is None:
+        made = _variant(rule, other)
+        if made is None:
             continue
+        _, proof = made
         if proof.outcome == PROVED:
             shapes += 1
         elif proof.counterexample is not None:
@@ -127,9 +131,8 @@ def prove_rule(rule: Rule, most_shapes: int = 60) -> RuleProof:
     )  # fmt: skip
 
 
-def _parameter_types(variant: Variant) -> set[str]:
-    module = variant.module()
-    shapes = module.parameter_shapes() if module is not None else ()
+def _parameter_types(module: HloModule) -> set[str]:
+    shapes = module.parameter_shapes()
     return {leaf.element_type.name for shape in shapes for leaf in _leaves(shape)}
 
 
@@ -152,15 +155,17 @@ def _applied(rule: Rule, module: HloModule) -> HloModule | None:
         return None
 
 
-def _variant(rule: Rule, text: str) -> PairProof | None:
-    """Return the proof of one variant, or None if the rule does not rewrite it."""
+def _variant(rule: Rule, text: str) -> tuple[HloModule, PairProof] | None:
+    """Return one variant and its proof, or None if the rule does not rewrite it."""
     before = Variant(text, ()).module()
     after = None if before is None else _applied(rule, before)
-    return None if before is None or after is None else prove_pair(rule, before, after)
+    return None if before is None or after is None else (before, prove_pair(rule, before, after))
 
 
 def prove_pair(rule: Rule, before: HloModule, after: HloModule) -> PairProof:
     """Prove that `after` keeps the rule's claim about `before`, for all values of parameters."""
+    if len(after.entry.instructions) > _MOST_INSTRUCTIONS:
+        return PairProof(UNKNOWN, "the result has too many instructions for the solver")
     bitwise = _try(rule, before, after, MachineScalars())
     if bitwise.outcome != UNKNOWN:
         return bitwise
@@ -177,11 +182,21 @@ def _leaves(shape: Shape) -> list[Shape]:
 
 def _try(rule: Rule, before: HloModule, after: HloModule, scalars: Scalars) -> PairProof:
     over_reals = isinstance(scalars, RealScalars)
+    symbolic = SymbolicEvaluator(scalars)
     try:
-        pairs, symbols = _pairs(before, after, scalars)
+        arguments, symbols = symbolic.parameters(before.parameter_shapes())
+        expected = symbolic.run(before.entry, arguments)
+        defined, scalars.conditions = scalars.conditions, []
+        actual = symbolic.run(after.entry, arguments)
     except UnsupportedProofError as problem:
         return PairProof(UNKNOWN, str(problem))
-    exact = rule.exactness
+    exact, pairs = rule.exactness, _pairs(before, after, expected, actual)
+    premises, sizes = [*scalars.laws, *defined], WrittenOut()
+    values = [term for _, a, b in pairs for term in (a, b)]
+    if any(map(sizes.is_too_large, [*premises, *scalars.conditions, *values])):
+        return PairProof(UNKNOWN, "a product is too large for the solver")
+    if not decide(z3().And(*scalars.conditions), premises).holds:
+        return PairProof(UNKNOWN, "the result is not shown to be defined where the operand is")
     for kind, a, b in pairs:
         if a.eq(b):
             continue
@@ -190,7 +205,7 @@ def _try(rule: Rule, before: HloModule, after: HloModule, scalars: Scalars) -> P
         )
         if rounded and not over_reals:
             return PairProof(UNKNOWN, "roundings differ")
-        verdict = decide(scalars.agree(kind, exact, a, b), tuple(scalars.premises))
+        verdict = decide(scalars.agree(kind, exact, a, b), premises)
         if verdict.holds is None:
             return PairProof(UNKNOWN, BUDGET)
         if verdict.holds is False:
@@ -210,24 +225,28 @@ def _try(rule: Rule, before: HloModule, after: HloModule, scalars: Scalars) -> P
 
 
 def _pairs(
-    before: HloModule, after: HloModule, scalars: Scalars
-) -> tuple[list[tuple[Any, Term, Term]], dict[str, Term]]:
+    before: HloModule, after: HloModule, expected: Any, actual: Any
+) -> list[tuple[PrimitiveType, Term, Term]]:
     """Return the result elements with their types; the first only if each has the same form."""
-    symbolic = SymbolicEvaluator(scalars)
-    arguments, symbols = symbolic.parameters(before.parameter_shapes())
-    values = [symbolic.run(module.entry, arguments) for module in (before, after)]
-    leaves = _leaves(before.entry.root.shape)
-    expected, actual = [list(flatten_value(value)) for value in values]
+    leaves = zip(
+        _leaves(before.entry.root.shape),
+        flatten_value(expected),
+        flatten_value(actual),
+        strict=True,
+    )
     pairs = [
         (leaf.element_type, a, b)
-        for leaf, one, other in zip(leaves, expected, actual, strict=True)
+        for leaf, one, other in leaves
         for a, b in zip(one.flat, other.flat, strict=True)
     ]
-    if is_elementwise(before) and is_elementwise(after):
-        pairs = pairs[:1]
-    return list(
-        {(kind, a.get_id(), b.get_id()): (kind, a, b) for kind, a, b in pairs}.values()
-    ), symbols
+    return pairs[:1] if _is_uniform(before) and _is_uniform(after) else pairs
+
+
+def _is_uniform(module: HloModule) -> bool:
+    """Return True if every element of the result is the same function of the parameters'."""
+    return is_elementwise(module) and not any(
+        i.opcode.name == "constant" and i.shape.rank for i in module.entry.instructions.values()
+    )
 
 
 def _confirmed(

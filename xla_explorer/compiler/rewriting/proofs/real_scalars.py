@@ -1,8 +1,8 @@
 """Elements of float types as real numbers: the theory of the claims `real` and `fast`.
 
-A divisor is assumed not to be zero, the argument of a root or logarithm not to be negative: by
-these claims only roundings differ where both sides are numbers. Overflow and underflow are left to
-`claim_check`. The exponential of a sum is written as a product, and a logarithm undoes it.
+Where the operand is defined (no divisor is zero, no argument of a root is negative), the result
+must be defined too. Overflow and underflow are left to `claim_check`. The exponential of a sum is
+written as a product, and a logarithm undoes it.
 
 A complex number is a real variable too, for the operations of a field: an equation of quotients of
 polynomials that holds for real numbers holds for complex ones.
@@ -58,38 +58,34 @@ class RealScalars(MachineScalars):
             return terms[0] if i.shape.element_type.is_float else None
         if name == "compare":
             return _ORDER[i.attributes["direction"]](*terms)
-        if name == "clamp":
-            return _smaller(_larger(terms[1], terms[0]), terms[2])
-        if name in ("divide", "sqrt", "rsqrt"):
-            return self._with_premises(name, terms)
-        if name == "power":
-            return self._power(*terms)
-        if name == "exponential":
-            return self._exponential(terms[0])
-        if name == "log":
-            return self._log(terms[0])
-        meaning = _REALS.get(name)
+        own: dict[str, Callable[..., Term | None]] = {
+            "divide": self._divided,
+            "sqrt": self._root,
+            "rsqrt": lambda x: self._divided(z3().RealVal(1), self._root(x)),
+            "power": self._power,
+            "exponential": self._exponential,
+            "log": self._log,
+        }
+        meaning = own.get(name) or _REALS.get(name)
         return meaning(*terms) if meaning is not None else None
 
     def agree(self, kind: PrimitiveType, exactness: Exactness, a: Term, b: Term) -> Term:
         """Return equality."""
         return a == b
 
-    def _binary(self, kind: PrimitiveType, name: str) -> Callable[[Term, Term], Term]:
-        meaning = _REALS[name] if kind.is_float or kind.is_complex else None
-        return meaning if meaning is not None else super()._binary(kind, name)
+    def binary(self, kind: PrimitiveType, name: str) -> Callable[[Term, Term], Term]:
+        """Return `add` or `multiply` of an element type."""
+        return _REALS[name] if kind.is_float or kind.is_complex else super().binary(kind, name)
 
-    def _with_premises(self, name: str, terms: tuple[Term, ...]) -> Term:
-        if name == "divide":
-            self.premises.append(terms[1] != 0)
-            return terms[0] / terms[1]
-        (x,) = terms
+    def _divided(self, a: Term, b: Term) -> Term:
+        self.conditions.append(b != 0)
+        return a / b
+
+    def _root(self, x: Term) -> Term:
         root = z3().Function("sqrt", z3().RealSort(), z3().RealSort())(x)
-        self.premises += [x >= 0, root >= 0, root * root == x]
-        if name == "sqrt":
-            return root
-        self.premises.append(x > 0)
-        return 1 / root
+        self.laws.append(z3().Implies(x >= 0, z3().And(root >= 0, root * root == x)))
+        self.conditions.append(x >= 0)
+        return root
 
     def _exponential(self, exponent: Term) -> Term:
         """Return e^x as a product over the terms of x; e^x is positive."""
@@ -99,16 +95,16 @@ class RealScalars(MachineScalars):
         for term in normal.children() if z3().is_add(normal) else [normal]:
             sign, atom = _signed(term)
             factor = exp(atom)
-            self.premises.append(factor > 0)
+            self.laws.append(factor > 0)
             product = product * factor if sign > 0 else product / factor
         return z3().simplify(product)
 
     def _log(self, x: Term) -> Term:
         """Return the logarithm, with its law for what is known of e^x."""
         log = z3().Function("log", z3().RealSort(), z3().RealSort())(x)
-        self.premises.append(x > 0)
+        self.conditions.append(x > 0)
         if z3().is_app(x) and x.decl().name() == "exponential":
-            self.premises.append(log == x.arg(0))
+            self.laws.append(log == x.arg(0))
         return log
 
     def _power(self, base: Term, exponent: Term) -> Term | None:
@@ -124,10 +120,7 @@ class RealScalars(MachineScalars):
         product = z3().RealVal(1)
         for _ in range(abs(count)):
             product = product * base
-        if count >= 0:
-            return product
-        self.premises.append(base != 0)
-        return 1 / product
+        return product if count >= 0 else self._divided(z3().RealVal(1), product)
 
     def _to_real(self, kind: PrimitiveType, term: Term) -> Term | None:
         if kind.is_pred:
@@ -171,6 +164,7 @@ _REALS: Final[dict[str, Callable[..., Term]]] = {
     "multiply": lambda a, b: a * b,
     "maximum": _larger,
     "minimum": _smaller,
+    "clamp": lambda low, x, high: _smaller(_larger(x, low), high),
     "negate": lambda a: -a,
     "abs": lambda a: z3().If(a >= 0, a, -a),
     "sign": lambda a: z3().If(a > 0, z3().RealVal(1), z3().If(a < 0, z3().RealVal(-1), a)),

@@ -27,12 +27,15 @@ class Scalars(ABC):
 
     Attributes
     ----------
-    premises : list[Term]
-        What the terms made so far assume, such as a divisor that is not zero.
+    laws : list[Term]
+        Laws of the functions in the terms made so far: an exponential is positive.
+    conditions : list[Term]
+        Where the terms made so far are defined: a divisor is not zero.
     """
 
     def __init__(self) -> None:
-        self.premises: list[Term] = []
+        self.laws: list[Term] = []
+        self.conditions: list[Term] = []
 
     @abstractmethod
     def sort(self, kind: PrimitiveType) -> Any:
@@ -50,12 +53,8 @@ class Scalars(ABC):
         """
 
     @abstractmethod
-    def product(self, kind: PrimitiveType) -> Callable[[Term, Term], Term]:
-        """Return the multiplication of an element type."""
-
-    @abstractmethod
-    def sum(self, kind: PrimitiveType) -> Callable[[Term, Term], Term]:
-        """Return the addition of an element type."""
+    def binary(self, kind: PrimitiveType, name: str) -> Callable[[Term, Term], Term]:
+        """Return `add` or `multiply` of an element type; an unknown function without a theory."""
 
     @abstractmethod
     def agree(self, kind: PrimitiveType, exactness: Exactness, a: Term, b: Term) -> Term:

@@ -278,7 +278,7 @@ def _products(
     if any(operand.shape.element_type is not kind for operand in i.operands):
         raise UnsupportedProofError("a product of mixed types has no terms")
     zero = symbolic.scalars.literal(kind, np.zeros((), kind.dtype)[()])
-    return zero, symbolic.scalars.product(kind), symbolic.scalars.sum(kind)
+    return zero, symbolic.scalars.binary(kind, "multiply"), symbolic.scalars.binary(kind, "add")
 
 
 _MEANINGS: Final[dict[str, Callable[[SymbolicEvaluator, HloInstruction, list[Any]], Any]]] = {

@@ -1,0 +1,85 @@
+"""Value graphs: equal through fusion, calls, copies and tuples; different for another operation."""
+
+from __future__ import annotations
+
+import pytest
+
+import xla_explorer as xe
+from tests.properties.random_modules import random_module
+from xla_explorer.compiler.pipeline.value_check import largest_error
+from xla_explorer.hlo.analysis.value_graph import NoValueGraphError, same_value_graph
+from xla_explorer.hlo.evaluator import evaluate, flatten_value
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text import parse_hlo
+
+PLAIN = """ENTRY e { x = f32[4] parameter(0) y = f32[4] parameter(1)
+  s = f32[4] subtract(x, y) ROOT e = f32[4] exponential(s) }"""
+EQUAL = {
+    "a fusion": """f { a = f32[4] parameter(0) b = f32[4] parameter(1)
+      s = f32[4] subtract(b, a) ROOT e = f32[4] exponential(s) }
+      ENTRY e { x = f32[4] parameter(0) y = f32[4] parameter(1)
+      ROOT r = f32[4] fusion(y, x), kind=kLoop, calls=f }""",
+    "a copy, a tuple and dead code": """ENTRY e { y = f32[4] parameter(1) x = f32[4] parameter(0)
+      c = f32[4] copy(y) t = (f32[4], f32[4]) tuple(c, x) d = f32[4] negate(x)
+      g = f32[4] get-tuple-element(t), index=1 h = f32[4] get-tuple-element(t), index=0
+      s = f32[4] subtract(g, h) ROOT e = f32[4] exponential(s) }""",
+}
+OTHER = {
+    "swapped operands": PLAIN.replace("subtract(x, y)", "subtract(y, x)"),
+    "swapped parameters": PLAIN.replace("parameter(0)", "parameter(2)")
+    .replace("parameter(1)", "parameter(0)")
+    .replace("parameter(2)", "parameter(1)"),
+    "another operation": PLAIN.replace("exponential", "tanh"),
+    "an operation less": PLAIN.replace("exponential(s)", "copy(s)"),
+}
+LOOP = """c {{ p = (s32[], f32[4]) parameter(0) i = s32[] get-tuple-element(p), index=0
+    n = s32[] constant({trips}) ROOT l = pred[] compare(i, n), direction=LT }}
+  b {{ p = (s32[], f32[4]) parameter(0) i = s32[] get-tuple-element(p), index=0
+    x = f32[4] get-tuple-element(p), index=1 one = s32[] constant(1) j = s32[] add(i, one)
+    m = f32[4] multiply(x, x) ROOT t = (s32[], f32[4]) tuple(j, m) }}
+  ENTRY e {{ x = f32[4] parameter(0) z = s32[] constant(0) t = (s32[], f32[4]) tuple(z, x)
+    w = (s32[], f32[4]) while(t), condition=c, body=b
+    ROOT r = f32[4] get-tuple-element(w), index=1 }}"""
+
+
+@pytest.mark.parametrize("name", EQUAL)
+def test_one_graph_has_many_forms(name: str) -> None:
+    assert same_value_graph(parse_hlo(PLAIN), parse_hlo(EQUAL[name]))
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_another_computation_has_another_graph(name: str) -> None:
+    assert not same_value_graph(parse_hlo(PLAIN), parse_hlo(OTHER[name]))
+
+
+def test_bodies_of_loops_are_compared() -> None:
+    three, four = (LOOP.format(trips=trips) for trips in (3, 4))
+    renamed = three.replace("one = s32[]", "first = s32[]").replace("add(i, one)", "add(first, i)")
+    assert same_value_graph(parse_hlo(three), parse_hlo(renamed))
+    assert not same_value_graph(parse_hlo(three), parse_hlo(four))
+
+
+def test_a_random_number_and_an_effect_have_no_value() -> None:
+    draw = parse_hlo("""ENTRY e { a = f32[] parameter(0) b = f32[] parameter(1)
+      ROOT r = f32[4] rng(a, b), distribution=rng_uniform }""")
+    send = parse_hlo("""ENTRY e { x = f32[4] parameter(0) t = token[] after-all()
+      o = token[] outfeed(x, t), outfeed_shape=f32[4] ROOT r = f32[4] negate(x) }""")
+    for module in (draw, send):
+        with pytest.raises(NoValueGraphError, match="effects"):
+            same_value_graph(module, module)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_modules_with_one_graph_have_the_same_bits(seed: int) -> None:
+    made = random_module(seed)
+    for step in xe.compile(made.module).passes.record.steps:
+        if not step.changed or step.before is None or step.after is None:
+            continue
+        before, after = (HloModule.from_snapshot(one) for one in (step.before, step.after))
+        if not same_value_graph(before, after):
+            assert step.name != "fusion"
+            continue
+        expected, actual = (
+            flatten_value(evaluate(module, *made.arguments)) for module in (before, after)
+        )
+        assert largest_error(expected, actual) == (0.0, True)

@@ -1,0 +1,242 @@
+"""The certificate of a compile: by which means each change of the module is known to be right.
+
+A pass made of rules stands on the recorded proofs and checks of its rules' claims. Any other pass
+is validated: its modules have one value graph, which holds for all arguments, or else their values
+are compared on arguments. Everything but the recorded proofs is checked when the certificate is
+made.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.compiler.pipeline import PassStep
+from xla_explorer.compiler.pipeline.value_check import ValueCheck, largest_error
+from xla_explorer.compiler.rewriting.declared import declared_rules
+from xla_explorer.compiler.rewriting.recorded_claims import recorded_claims
+from xla_explorer.compiler.rewriting.recorded_proofs import recorded_proofs
+from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
+from xla_explorer.explorer.display.frames import wide_frame
+from xla_explorer.explorer.display.quantities import number_of
+from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.sessions.arguments import random_arguments
+from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
+from xla_explorer.explorer.sessions.isolation import as_one_run
+from xla_explorer.explorer.tables.rows import TIERS, CertificateRow, columns_of
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.journal import Event
+from xla_explorer.hlo.analysis.cost import module_cost
+from xla_explorer.hlo.analysis.value_graph import NoValueGraphError, same_value_graph
+from xla_explorer.hlo.module import HloModule, ModuleSnapshot
+
+if TYPE_CHECKING:
+    import pandas
+
+PROVED, EXHAUSTIVE, SAMPLED, COMPARED, OPEN, REFUTED = TIERS
+
+_LEAST_SECONDS = 1.0
+_EVALUATED_PER_SECOND = 1e9
+"""Operations and bytes of the evaluator, to see before a run that the time does not suffice."""
+
+
+class Certificate(Report):
+    """The result of `session.certificate`.
+
+    Attributes
+    ----------
+    rows : tuple of CertificateRow
+        A row for each rule of a pass made of rules, for each other pass that changed the module,
+        and for the generated code.
+    seconds : float
+        The time of the checks.
+    compile_seconds : float
+        The time of the compile.
+    """
+
+    def __init__(
+        self, rows: Sequence[CertificateRow], seconds: float, compile_seconds: float
+    ) -> None:
+        self.rows, self.seconds, self.compile_seconds = tuple(rows), seconds, compile_seconds
+
+    @property
+    def tiers(self) -> dict[str, int]:
+        """The number of rows of each tier, the strongest first."""
+        counts = Counter([row.tier for row in self.rows])
+        return {tier: counts[tier] for tier in TIERS if counts[tier]}
+
+    @property
+    def weakest(self) -> str:
+        """The weakest tier of all rows; `proved` if the compile changed nothing."""
+        return max([row.tier for row in self.rows], key=TIERS.index, default=PROVED)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return the rows as a DataFrame."""
+        return wide_frame(self.rows, columns_of(CertificateRow))
+
+    def blocks(self) -> Blocks:
+        """Yield the counts of the tiers, and the rows, the weakest first."""
+        counted = ", ".join([f"{count} {tier}" for tier, count in self.tiers.items()])
+        yield Sentence(
+            f"{number_of(len(self.rows), 'kind')} of changes: {counted or 'none'}; checked in "
+            f"{self.seconds:.2g} s (the compile took {self.compile_seconds:.2g} s)"
+        )
+        ordered = sorted(self.rows, key=lambda row: -TIERS.index(row.tier))
+        if ordered:
+            yield Table(columns_of(CertificateRow), [tuple(row) for row in ordered], "changes")
+
+
+class _Values:
+    """The comparison of modules by value, within the time that is left."""
+
+    def __init__(self, session: Compilation, deadline: float) -> None:
+        self._session, self._deadline = session, deadline
+        self._check: ValueCheck | None = None
+        self._seconds = 0.0
+
+    def _too_long(self) -> str:
+        """Return why the time does not suffice for one more evaluation, or ""."""
+        seconds = self._seconds
+        if self._check is None:
+            cost = module_cost(self._session.source)
+            seconds = 2 * (cost.flops + cost.bytes_accessed) / _EVALUATED_PER_SECOND
+        if time.perf_counter() + seconds <= self._deadline:
+            return ""
+        return f"values not compared: an evaluation takes about {seconds:.2g} s; raise seconds="
+
+    def module(self, snapshot: ModuleSnapshot) -> tuple[str, str]:
+        """Return tier and evidence of a module after a pass."""
+        return self._compared(
+            lambda check: check.compare(HloModule.from_snapshot(snapshot)), "the evaluator"
+        )
+
+    def code(self) -> tuple[str, str]:
+        """Return tier and evidence of the generated code."""
+        run = self._session.executable.execute
+        return self._compared(
+            lambda check: (*largest_error(check.reference, run(check.leaves)), ""), "the program"
+        )
+
+    def _compared(self, compare: Any, what: str) -> tuple[str, str]:
+        late = self._too_long()
+        if late:
+            return OPEN, late
+        started = time.perf_counter()
+        try:
+            if self._check is None:
+                arguments = random_arguments(self._session.source)
+                leaves = self._session.signature.leaves(list(arguments))
+                self._check = ValueCheck(self._session.source, leaves)
+            error, fine, problem = compare(self._check)
+        except (TimeoutError, MemoryError):  # of the whole call
+            raise
+        except XlaExplorerError as failed:
+            return OPEN, f"values not compared: {failed.message}"
+        self._seconds = max(self._seconds, time.perf_counter() - started)
+        if not fine:
+            return REFUTED, f"values differ: {problem or f'the largest error is {error:.2g}'}"
+        return COMPARED, f"{what} agrees on random arguments, largest error {error:.2g}"
+
+
+@as_one_run
+def certify(session: Compilation, seconds: float | None) -> Certificate:
+    """Return the certificate of a compile; values are compared for at most `seconds`."""
+    trace = session.passes.record
+    if trace.initial is None:
+        raise XlaExplorerError(
+            "the passes have no snapshots to compare", 'compile with journal="passes" or more'
+        )
+    compile_seconds = sum(session.seconds.values())
+    started = time.perf_counter()
+    limit = max(compile_seconds, _LEAST_SECONDS) if seconds is None else seconds
+    values = _Values(session, started + limit)
+    rows = [
+        row
+        for step in trace.steps
+        if step.changed and step.after is not None and step.after is not step.before
+        for row in _step_rows(step, session, values)
+    ]
+    if session.error is None and program_steps(session):
+        rows.append(CertificateRow(None, session.backend, "", 1, "", *values.code()))
+    return Certificate(rows, time.perf_counter() - started, compile_seconds)
+
+
+def _step_rows(step: PassStep, session: Compilation, values: _Values) -> Iterator[CertificateRow]:
+    rewrites = [e for e in session.passes[step.number].events if e.is_rewrite and e.acted]
+    if rewrites and hasattr(step.hlo_pass, "rules"):
+        for name, events in _by_rule(rewrites).items():
+            yield _rule_row(step, name, events, values)
+        return
+    yield CertificateRow(
+        step.number, step.name, "", step.actions or 1, "", *_validated(step, values)
+    )
+
+
+def _by_rule(rewrites: Sequence[Event]) -> dict[str, list[Event]]:
+    found: dict[str, list[Event]] = {}
+    for event in rewrites:
+        found.setdefault(event.by, []).append(event)
+    return found
+
+
+def _validated(step: PassStep, values: _Values) -> tuple[str, str]:
+    """Return tier and evidence of a pass by its modules before and after."""
+    assert step.before is not None and step.after is not None
+    before, after = (HloModule.from_snapshot(one) for one in (step.before, step.after))
+    why = ""
+    try:
+        if same_value_graph(before, after):
+            return PROVED, "the value graph is the same: all values are equal for all arguments"
+    except NoValueGraphError as problem:
+        why = f" ({problem})"
+    finally:
+        before.dispose()
+        after.dispose()
+    tier, evidence = values.module(step.after)
+    return tier, evidence + why
+
+
+def _rule_row(
+    step: PassStep, name: str, events: Sequence[Event], values: _Values
+) -> CertificateRow:
+    """Return the row of a rule: by its recorded proof or check, else by the values of the pass."""
+    rule = declared_rules().get(name)
+    claim = str(rule.exactness) if rule is not None else ""
+    found = _recorded(name, claim, _types(step, events))
+    if found is None:
+        assert step.after is not None
+        found = values.module(step.after)
+    return CertificateRow(step.number, step.name, name, len(events), claim, *found)
+
+
+def _types(step: PassStep, events: Sequence[Event]) -> frozenset[str]:
+    """Return the element types of the rewritten instructions.
+
+    An instruction that the pass made and removed is in no snapshot: then all types of the module.
+    """
+    assert step.before is not None and step.after is not None
+    types = {
+        record.id: {leaf.element_type.name for _, leaf in record.shape.leaves() if leaf.is_array}
+        for snapshot in (step.before, step.after)
+        for record in snapshot.records()
+    }
+    every = set().union(*types.values())
+    known = [
+        next((types[subject] for subject in event.subjects if subject in types), every)
+        for event in events
+    ]
+    return frozenset().union(*known)
+
+
+def _recorded(name: str, claim: str, types: frozenset[str]) -> tuple[str, str] | None:
+    """Return tier and evidence by the recorded tables for these element types, or None."""
+    proof, check = recorded_proofs().get(name), recorded_claims().get(name)
+    if proof is not None and proof.claim == claim and proof.outcome == PROVED:
+        if not proof.why_unknown or types <= {*proof.types, *proof.real_types}:
+            return PROVED, str(proof)
+    if check is None or check.claim != claim:
+        return None
+    tried = {*check.complete, *(proof.tried if proof is not None else ())}
+    return EXHAUSTIVE if types <= tried else SAMPLED, str(check)
