@@ -30,6 +30,8 @@ SHARD = command(
         help="the fewest bytes, or XLA's order of choices (default: %(default)s)",
     ),
     argument("--why", metavar="%NAME", help="why this collective is there"),
+    argument("--search", action="store_true", help="search the shardings that --set leaves free"),
+    argument("--memory", metavar="SIZE", help="of a device for --search: 80GB (the machine's)"),
     argument("--shardings-of-values", action="store_true", help="print every value's sharding"),
     argument("--json", action="store_true", help="print as JSON"),
 )

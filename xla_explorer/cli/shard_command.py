@@ -16,8 +16,18 @@ _COLUMNS = ("collective", "opcode", "sent_bytes", "axes", "link", "exposed_us", 
 def shard(given: Namespace) -> int:
     """Print the collectives, or why one is there."""
     module = load_module(given.file, EntryChoice(given.function, given.shapes))
-    if given.mesh or given.shardings:
-        module = answers().annotated(module, given.mesh, "; ".join(given.shardings) or None)
+    stated = "; ".join(given.shardings) or None
+    if given.search:
+        found = Devices(module, given.topology, given.policy).search(
+            given.mesh, keep=stated, memory=given.memory
+        )
+        if given.json:
+            print_json(found.to_json())
+        else:
+            print(found)
+        return 0
+    if given.mesh or stated:
+        module = answers().annotated(module, given.mesh, stated)
     devices = Devices(module, given.topology, given.policy)
     if given.why:
         report = devices.why(given.why)

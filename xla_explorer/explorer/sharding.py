@@ -4,6 +4,17 @@ from xla_explorer.compiler.costs.machines import MACHINES
 from xla_explorer.compiler.spmd.explanation.annotating import annotated as annotate
 from xla_explorer.compiler.spmd.explanation.annotating import read_mesh as mesh
 from xla_explorer.explorer.devices.devices import Devices
+from xla_explorer.explorer.devices.found_shardings import ShardingSearch
 from xla_explorer.explorer.devices.reshard import ReshardPlan, reshard_plan
+from xla_explorer.explorer.devices.search_shardings import search_shardings
 
-__all__ = ["MACHINES", "Devices", "ReshardPlan", "annotate", "mesh", "reshard_plan"]
+__all__ = [
+    "MACHINES",
+    "Devices",
+    "ReshardPlan",
+    "ShardingSearch",
+    "annotate",
+    "mesh",
+    "reshard_plan",
+    "search_shardings",
+]

@@ -1,15 +1,16 @@
 """The functions behind `Devices`, in one import: they load the propagation and the partitioner."""
 
 from xla_explorer.compiler.costs.topology import Topology
-from xla_explorer.compiler.spmd.explanation.annotating import annotated
+from xla_explorer.compiler.spmd.explanation.annotating import annotated, read_specs
 from xla_explorer.compiler.spmd.explanation.collective_rows import PlacedProgram
 from xla_explorer.compiler.spmd.explanation.dropped_axes import dropped_axes
 from xla_explorer.compiler.spmd.explanation.later_passes import collectives_after
 from xla_explorer.compiler.spmd.explanation.recorded_partitioning import recorded_partitioning
-from xla_explorer.compiler.spmd.propagation.report import sharding_report
+from xla_explorer.compiler.spmd.propagation.report import inlined, sharding_report
 from xla_explorer.explorer.devices.changes import changes_for
 from xla_explorer.explorer.devices.comparison import compare_devices
 from xla_explorer.explorer.devices.memory import device_memory
+from xla_explorer.explorer.devices.sharding_search import searched
 from xla_explorer.explorer.devices.tables import (
     choices_frame,
     collectives_frame,
@@ -34,9 +35,12 @@ __all__ = [
     "compare_devices",
     "device_memory",
     "dropped_axes",
+    "inlined",
     "links_frame",
     "propagation_frame",
+    "read_specs",
     "recorded_partitioning",
+    "searched",
     "sharding_report",
     "timeline_frame",
 ]  # fmt: skip

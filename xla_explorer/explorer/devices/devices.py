@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from xla_explorer.compiler.spmd.explanation.collective_rows import PlacedProgram
     from xla_explorer.compiler.spmd.propagation.report import ShardingReport
     from xla_explorer.explorer.devices.comparison import DevicesComparison
+    from xla_explorer.explorer.devices.found_shardings import ShardingSearch
     from xla_explorer.explorer.devices.memory import DeviceMemory
     from xla_explorer.explorer.devices.why_collective import WhyCollective
     from xla_explorer.explorer.questions.device_runs import DeviceRuns
     from xla_explorer.explorer.sessions.compilation import Compilation
+    from xla_explorer.hlo.attributes.mesh import Mesh
 
 DEFAULT_MACHINE = "h100"
 
@@ -80,6 +82,11 @@ class Devices:
     ) -> None:
         self._module, self.topology, self.policy, self.base = module, topology, policy, base
         self._session = session
+
+    @property
+    def given_module(self) -> HloModule:
+        """The program with its annotations, before propagation."""
+        return self._module
 
     # -- runs --------------------------------------------------------------------------------------
     @cached_property
@@ -334,6 +341,51 @@ class Devices:
             The axes of each dimension by value, `w1=-,model; x=data,-`.
         """
         return self.what_if(shardings).compare()
+
+    @question("devices", cost=Cost.COMPILES)
+    def search(
+        self,
+        mesh: Mesh | Mapping[str, int] | str | None = None,
+        *,
+        over: Sequence[str] = (),
+        keep: Mapping[str, Spec] | str | None = None,
+        memory: str | int | None = None,
+        seconds: float = 10.0,
+        most: int = 1000,
+    ) -> ShardingSearch:
+        """Return the best shardings of the arguments by the cost model, with usual ones beside.
+
+        Results follow the arguments.
+
+        Parameters
+        ----------
+        mesh : Mesh, mapping or str, optional
+            `data=2,model=4`; by default the mesh of the program.
+        over : sequence of str
+            The arguments to search; by default all that `keep` does not name.
+        keep : mapping or str, optional
+            Shardings that stay, `w1=-,model; x=data,-`.
+        memory : str or int, optional
+            Of a device, `80GB` or bytes; by default that of the machine.
+        seconds : float
+            The longest time.
+        most : int
+            The most annotations that are costed.
+
+        Raises
+        ------
+        ShardingError
+            The mesh does not fit the program, or a kept sharding does not fit.
+        XlaExplorerError
+            `over` names no argument, or the memory is no size.
+        """
+        kept = answers().read_specs(keep) if isinstance(keep, str) else dict(keep or {})
+        placed = answers().inlined(answers().annotated(self._module, mesh, kept))
+        devices = Devices(placed, self.topology, self.policy)
+        found: ShardingSearch = answers().searched(
+            devices, over, tuple(kept), memory, (seconds, most)
+        )
+        return found
 
     def compare(self, other: Devices | None = None) -> DevicesComparison:
         """Compare with other devices: bytes, exposed time, memory, collectives that came and went.

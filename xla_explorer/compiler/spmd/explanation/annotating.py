@@ -176,16 +176,19 @@ def _state_mesh(module: HloModule, mesh: Mesh, name: str) -> None:
 
 
 def _named(module: HloModule, name: str) -> HloInstruction:
-    """Return an instruction or argument of the entry; the numbers behind a name may be left out."""
+    """Return an argument of the entry or an instruction; an argument's number may be left out.
+
+    Instructions of loops and branches are found if no other computation has the name.
+    """
     wanted = name.lstrip("%")
     entry = module.entry.instructions.values()
     exact = [i for i in entry if i.name == wanted]
     close = [i for i in entry if i.opcode.name == "parameter" and i.name.split(".")[0] == wanted]
-    found = exact or close
+    found = exact or close or [i for i in module.instructions() if i.name == wanted]
     if len(found) != 1:
         near = nearest(wanted, [i.name for i in entry], 3)
         raise ShardingError(
-            f"no value %{wanted} is in the entry of {module.name}",
+            f"{'no' if not found else 'more than one'} value %{wanted} is in {module.name}",
             f"near: {', '.join(near)}" if near else "give the name of an argument or instruction",
         )
     return found[0]

@@ -169,13 +169,19 @@ def sharding_report(module: HloModule) -> ShardingReport:
     return propagated(module)[1]
 
 
+def inlined(module: HloModule) -> HloModule:
+    """Return a copy of a module with its calls inlined."""
+    copy = module.clone()
+    CallInliner().run(copy, PassContext())
+    return copy
+
+
 def propagated(module: HloModule) -> tuple[HloModule, ShardingReport]:
     """Return a copy of a module with its calls inlined, and the propagation on the copy.
 
     The shardings are not written to the copy.
     """
-    copy = module.clone()
-    CallInliner().run(copy, PassContext())
+    copy = inlined(module)
     graph = graph_of(copy)
     propagation = ShardyPropagation(graph).run()
     rows = tuple(_rows(graph))
