@@ -59,7 +59,9 @@ def read_size(given: str | int) -> int:
     """
     found = _SIZE.match(str(given))
     if found is None:
-        raise XlaExplorerError(f"{given!r} is no size of a memory", "write for instance 80GB")
+        raise XlaExplorerError(
+            f"memory must be a size such as 80GB, got {given!r}", "or a number of bytes"
+        )
     number, unit, binary = found.groups()
     return int(float(number) * (1024 if binary else 1000) ** " KMGT".index(unit or " "))
 
