@@ -16,7 +16,6 @@ from xla_explorer.explorer.page.rows import (
     ScheduleMoment,
     SharingReason,
     StepRow,
-    TimingRow,
 )
 from xla_explorer.explorer.page.view import View
 from xla_explorer.explorer.pictures.folding import fold_picture
@@ -390,71 +389,68 @@ class SoftmaxSource:
             CodePane("assembly", assembly, "LLVM 20, x86-64 AVX2"),
         ]
 
-    def timings(self) -> list[TimingRow]:
+    def timings(self) -> list[Kernel]:
         if self._failed:
             return []
         return [
-            TimingRow(
+            Kernel(
                 "exp_sum_fusion",
                 "fusion",
-                20,
-                28.1,
-                0.9,
-                262656,
-                655360,
-                9.3,
-                0.46,
-                "model.py:2",
-                "native",
-                19,
-                0.41,
-                ("flops",),
+                n=20,
+                median_us=28.1,
+                iqr_us=0.9,
+                bytes=262656,
+                flops=655360,
+                gb_per_s=9.3,
+                share=0.46,
+                line="model.py:2",
+                runs_on="native",
+                instruction=19,
+                roof_share=0.41,
             ),
-            TimingRow(
+            Kernel(
                 "dot.16",
                 "dot",
-                20,
-                17.4,
-                0.6,
-                229376,
-                4194304,
-                13.2,
-                0.28,
-                "model.py:4",
-                "native",
-                16,
-                0.77,
-                ("flops",),
+                n=20,
+                median_us=17.4,
+                iqr_us=0.6,
+                bytes=229376,
+                flops=4194304,
+                gb_per_s=13.2,
+                share=0.28,
+                line="model.py:4",
+                runs_on="native",
+                instruction=16,
+                roof_share=0.77,
             ),
-            TimingRow(
+            Kernel(
                 "softmax_fusion",
                 "fusion",
-                20,
-                10.3,
-                0.3,
-                262656,
-                32768,
-                25.5,
-                0.17,
-                "model.py:3",
-                "native",
-                20,
-                0.92,
-                ("flops",),
+                n=20,
+                median_us=10.3,
+                iqr_us=0.3,
+                bytes=262656,
+                flops=32768,
+                gb_per_s=25.5,
+                share=0.17,
+                line="model.py:3",
+                runs_on="native",
+                instruction=20,
+                roof_share=0.92,
             ),
-            TimingRow(
+            Kernel(
                 "max_fusion",
                 "fusion",
-                20,
-                5.4,
-                2.1,
-                131584,
-                32768,
-                24.4,
-                0.09,
-                "model.py:2",
-                "evaluator",
-                18,
+                n=20,
+                median_us=5.4,
+                iqr_us=2.1,
+                bytes=131584,
+                flops=32768,
+                gb_per_s=24.4,
+                share=0.09,
+                line="model.py:2",
+                runs_on="evaluator",
+                instruction=18,
             ),
         ]
 
@@ -542,7 +538,7 @@ class GeneratedSource(SoftmaxSource):
             ),
         ]
 
-    def timings(self) -> list[TimingRow]:
+    def timings(self) -> list[Kernel]:
         return []
 
     def history(self, instruction: int) -> list[str]:
@@ -696,21 +692,21 @@ class HostileSource(SoftmaxSource):
             CodePane("llvm-ir", self.text(1), HOSTILE[0]),
         ]
 
-    def timings(self) -> list[TimingRow]:
+    def timings(self) -> list[Kernel]:
         return [
-            TimingRow(
+            Kernel(
                 HOSTILE[0],
                 HOSTILE[1],
-                3,
-                float("nan"),
-                1.0,
-                1,
-                1,
-                1.0,
-                0.5,
-                HOSTILE[5],
-                "evaluator",
-                1,
+                n=3,
+                median_us=float("nan"),
+                iqr_us=1.0,
+                bytes=1,
+                flops=1,
+                gb_per_s=1.0,
+                share=0.5,
+                line=HOSTILE[5],
+                runs_on="evaluator",
+                instruction=1,
             )
         ]
 

@@ -13,9 +13,10 @@ from xla_explorer.backends.xla import dumped_trace
 from xla_explorer.explorer.display.blocks import Blocks, Table
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.measures.kernel_costs import WHOLE_PROGRAM
-from xla_explorer.explorer.measures.profiling import COLUMNS, spread
+from xla_explorer.explorer.measures.profiling import spread
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.compilation import DUMP
+from xla_explorer.explorer.tables.kernel import Kernel
 from xla_explorer.explorer.xla.profile import XlaProfile, single_module
 from xla_explorer.explorer.xla_dump import dumped_session
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -254,26 +255,20 @@ def join_times(session: Session, profile: XlaProfile) -> None:
 
     cost = module_cost(session.module)
     walls = profile.runs()["wall_us"].tolist()
-    median, iqr = spread(walls)
-    blank: dict[str, Any] = {
-        "cycles": None,
-        "intensity": None,
-        "roof_share": None,
-        "line": "",
-        "instruction": None,
-    }
-    rows = [
-        {**blank, "kernel": WHOLE_PROGRAM, "opcode": None, "line": None,
-         "runs_on": "XLA", "n": len(walls), "median_us": median, "iqr_us": iqr,
-         "bytes": int(cost.bytes_accessed), "flops": int(cost.flops), "gb_per_s": cost.bytes_accessed / median / 1e3 if median else None}
-    ]  # fmt: skip
+    whole = Kernel(
+        WHOLE_PROGRAM, runs_on="XLA", bytes=int(cost.bytes_accessed), flops=int(cost.flops)
+    )
+    rows = [whole.measured(*spread(walls), len(walls))]
     known = {i.name: i.id for i in session.module.instructions()}
     for row, i in profile.kernel_rows:
         if i is not None:
-            calls = max(row["per_run_us"] / row["median_us"], 1.0) if row["median_us"] else 1.0
-            rows.append({
-                **blank, **{name: row[name] for name in ("kernel", "opcode", "n", "gb_per_s", "line")}, "runs_on": row["device"],
-                "median_us": row["median_us"] * calls, "iqr_us": row["iqr_us"] * calls, "bytes": int(row["bytes"] * calls),
-                "flops": int(row["flops"] * calls), "instruction": known.get(i.name),
-            })  # fmt: skip
-    session.last_profile = ProfileFrame.of(session, rows, COLUMNS)
+            median, iqr = row.median_us or 0.0, row.iqr_us or 0.0
+            calls = max((row.per_run_us or 0.0) / median, 1.0) if median else 1.0
+            of_run = row._replace(
+                runs_on=row.device,
+                bytes=int((row.bytes or 0) * calls),
+                flops=int((row.flops or 0) * calls),
+                instruction=known.get(i.name),
+            )
+            rows.append(of_run.measured(median * calls, iqr * calls, row.n))
+    session.last_profile = ProfileFrame.of(session, rows)

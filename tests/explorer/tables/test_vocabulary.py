@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import ast
 import typing
+from pathlib import Path
 
 import pytest
 
 import xla_explorer as xe
 from xla_explorer.explorer.asking import answer, questions
-from xla_explorer.explorer.page.rows import TimingRow
 from xla_explorer.explorer.page.view import answer_of
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.tables import COLUMNS, NOUNS, Kernel
+from xla_explorer.explorer.tables.kernel import (
+    KERNEL_COLUMNS,
+    PROFILE_COLUMNS,
+    RECORDED_COLUMNS,
+    TIMELINE_COLUMNS,
+)
+
+ROOT = Path(xe.__file__).parent / "explorer"
 
 CALLS = [
     "decisions()", "kernels()", "profile()", "buffers()", "overrides()", "loops()",
@@ -58,12 +67,26 @@ def test_every_number_that_the_page_shows_of_a_kernel_is_in_kernels(attention: S
     for timing in timed:
         row = by_name[timing.kernel]
         assert timing.bytes == row.bytes_read + row.bytes_written
-        for name in set(TimingRow._fields) & set(Kernel._fields) - {"runs_on"}:
+        for name in (*PROFILE_COLUMNS, "share"):
             known, mine = getattr(timing, name), getattr(row, name)
             assert known == (None if mine != mine else mine) or known == pytest.approx(mine), name
 
 
-def test_a_fact_of_a_row_of_the_page_has_the_name_of_its_column() -> None:
-    for row in (TimingRow, Kernel):
-        names = set(typing.get_type_hints(row))
-        assert names - set(COLUMNS) <= {"estimated"}, row
+def test_a_fact_of_a_row_of_a_kernel_has_the_name_of_its_column() -> None:
+    assert set(typing.get_type_hints(Kernel)) <= set(COLUMNS)
+    for columns in (KERNEL_COLUMNS, PROFILE_COLUMNS, TIMELINE_COLUMNS, RECORDED_COLUMNS):
+        assert set(columns) <= set(Kernel._fields)
+
+
+def test_a_noun_has_one_row_type_of_kernels() -> None:
+    """No other row of the explorer has the columns of a kernel's times."""
+    assert NOUNS["kernel"].rows == (Kernel,)
+    for path in ROOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and node.name != "Kernel":
+                fields = {
+                    one.target.id
+                    for one in node.body
+                    if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+                }
+                assert not {"kernel", "median_us"} <= fields, f"{path.name}: {node.name}"

@@ -37,11 +37,11 @@ def test_a_recorded_profile_is_joined_to_instructions_and_lines(name: str) -> No
     modules, kernels, runs, steps, line = RECORDED[name]
     found = xe.xla.read_profile(PROFILES / f"{name}.xplane.pb.gz")
     assert sorted(
-        [name.partition("__")[0] for name in {row["module"] for row, _ in found.kernel_rows}]
+        [name.partition("__")[0] for name in {row.module for row, _ in found.kernel_rows}]
     ) == list(modules)
     assert (len(found.kernel_rows), len(found.runs()), len(found.steps())) == (kernels, runs, steps)
     assert found.joined_share >= 0.98 and found.lines_share >= 0.98
-    assert found.kernel_rows[0][0]["line"].endswith(line)
+    assert found.kernel_rows[0][0].line.endswith(line)
     busiest = found.module()
     assert (
         found.kernel_rows[0][1] is not None

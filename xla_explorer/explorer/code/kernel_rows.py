@@ -23,7 +23,7 @@ from xla_explorer.explorer.sessions.compilation import (
     scope_of,
     source_line,
 )
-from xla_explorer.explorer.tables.kernel import Kernel, MachineRoof
+from xla_explorer.explorer.tables.kernel import MEASURED_COLUMNS, Kernel, MachineRoof
 from xla_explorer.foundation.kept import kept
 
 BOUND_KNOWN = ("cpu", "xla")
@@ -72,21 +72,13 @@ def _profiled(session: Compilation) -> dict[str, Mapping[str, Any]]:
 
 def _timed(row: Kernel, timed: Mapping[str, Any], whole: float, roof: MachineRoof | None) -> Kernel:
     """Return a row with its measured times, and the limit that follows from them."""
-    us, bound = float(timed["median_us"]), row.bound
-    moved = row.bytes_read + row.bytes_written
+    row = row.updated({name: timed[name] for name in MEASURED_COLUMNS})
+    us, bound, moved = row.time_us, row.bound, row.bytes or 0
     if roof is not None:
-        memory, arithmetic = moved / roof.bytes_per_second, row.flops / roof.flops_per_second
+        memory = moved / roof.bytes_per_second
+        arithmetic = (row.flops or 0) / roof.flops_per_second
         bound = measured_bound(us, 1e6 * memory, 1e6 * arithmetic, row.calls)
-    share = timed["roof_share"]
-    return row._replace(
-        median_us=us,
-        iqr_us=float(timed["iqr_us"]),
-        n=int(timed["n"]),
-        share=us / whole,
-        roof_share=None if share is None or share != share else float(share),
-        gb_per_s=moved / us / 1e3 if us > 0 else None,
-        bound=bound,
-    )
+    return row._replace(share=us / whole, bound=bound)
 
 
 @kept
@@ -129,6 +121,7 @@ def _of_cost(session: Compilation, cost: KernelCost) -> Kernel:
         bound=cost.bound if session.backend in BOUND_KNOWN else "",
         bytes_read=int(cost.times * work.bytes_read),
         bytes_written=int(cost.times * work.bytes_written),
+        bytes=int(cost.times * work.bytes_accessed),
         flops=int(cost.times * (work.flops + work.transcendentals)),
         line=source_line(session, i.id),
         scope="/".join(scope_of(session, i)),

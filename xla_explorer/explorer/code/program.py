@@ -10,7 +10,7 @@ from xla_explorer.compiler.decisions.recorded import code_check, decision
 from xla_explorer.explorer.code.kernel_rows import kernel_rows
 from xla_explorer.explorer.display import CodeText, wide_frame
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
-from xla_explorer.explorer.tables.kernel import Kernel
+from xla_explorer.explorer.tables.kernel import KERNEL_COLUMNS
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import place_of
@@ -25,8 +25,8 @@ NATIVE_CODE = "native-code"
 def kernel_table(compilation: Compilation) -> pandas.DataFrame:
     """See `Session.kernels`."""
     rows = kernel_rows(compilation)
-    columns = [name for name in Kernel._fields if name != "stream" or any(r.stream for r in rows)]
-    return wide_frame([row[: len(columns)] for row in rows], columns)
+    columns = [*KERNEL_COLUMNS, *(["stream"] if any(row.stream for row in rows) else [])]
+    return wide_frame([row.cells(columns) for row in rows], columns)
 
 
 def native_code_decisions(compilation: Compilation) -> list[Decision]:

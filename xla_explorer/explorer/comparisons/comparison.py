@@ -20,7 +20,6 @@ from xla_explorer.explorer.display import (
 )
 from xla_explorer.explorer.measures.kernel_costs import WHOLE_PROGRAM, program_cost
 from xla_explorer.explorer.measures.profiling import (
-    COLUMNS,
     is_emulated,
     profile,
     spread,
@@ -39,6 +38,7 @@ from xla_explorer.explorer.sessions.compilation import (
 from xla_explorer.explorer.sessions.isolation import as_one_run
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.explorer.sessions.progress import counted
+from xla_explorer.explorer.tables.kernel import PROFILE_COLUMNS
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.hlo.analysis.cost import module_cost
@@ -261,7 +261,7 @@ def compare_backends(
         frame["status"] = "ok" if fine else "values differ"
         frames.append(frame)
     made = pandas.concat(frames, ignore_index=True) if frames else pandas.DataFrame()
-    return made.reindex(columns=["backend", *COLUMNS, "max_error", "status"])
+    return made.reindex(columns=["backend", *PROFILE_COLUMNS, "max_error", "status"])
 
 
 def _untimed(session: Compilation) -> pandas.DataFrame:
@@ -277,7 +277,7 @@ def _untimed(session: Compilation) -> pandas.DataFrame:
         }
         for s in program_steps(session)
     ]
-    return wide_frame(rows, COLUMNS)
+    return wide_frame(rows, PROFILE_COLUMNS)
 
 
 @explains_arguments

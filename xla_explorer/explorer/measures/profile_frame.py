@@ -5,13 +5,14 @@ It loads pandas, so it is imported when a profile is made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import ClassVar, NamedTuple
 
 from xla_explorer.explorer.display import wide_frame
 from xla_explorer.explorer.display.pandas_frame import WideFrame
 from xla_explorer.explorer.measures.kernel_costs import WHOLE_PROGRAM, member_costs
 from xla_explorer.explorer.sessions.compilation import Compilation, scope_of, source_line
+from xla_explorer.explorer.tables.kernel import PROFILE_COLUMNS, Kernel
 from xla_explorer.explorer.tables.rows import SourceLine, SourceScope, columns_of
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -51,16 +52,19 @@ class ProfileFrame(WideFrame):
         return found
 
     @classmethod
-    def of(cls, session: Compilation, rows: Iterable[Any], columns: Sequence[str]) -> ProfileFrame:
-        """Return the frame of a session's profile."""
-        made = cls(list(rows), columns=list(columns))
+    def of(cls, session: Compilation, rows: Sequence[Kernel]) -> ProfileFrame:
+        """Return the frame of a session's profile.
+
+        The whole program has neither opcode nor line, so that groups count each time once.
+        """
+        made = cls([row.cells(PROFILE_COLUMNS) for row in rows], columns=list(PROFILE_COLUMNS))
+        whole = made["kernel"] == WHOLE_PROGRAM
+        made[["opcode", "line"]] = made[["opcode", "line"]].astype(object).mask(whole, None)
         known = {i.id: i for i in session.module.instructions()}
-        found = [
-            (int(row["instruction"]), row["opcode"])
-            for row in made[made["instruction"].notna()].to_dict("records")
-        ]
         made._parts = {
-            key: _parts(session, known[key], opcode) for key, opcode in found if key in known
+            row.instruction: _parts(session, known[row.instruction], row.opcode)
+            for row in rows
+            if row.instruction in known
         }
         return made
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from xla_explorer.backends.interfaces import ProgramStep
 from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.compiler.decisions.recorded import decision_of
 from xla_explorer.explorer.display import Blocks, Report, Sentence, cell_text, microseconds
@@ -18,8 +17,7 @@ from xla_explorer.explorer.questions.decisions import decision_events
 from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation, source_line
 from xla_explorer.explorer.sessions.isolation import as_one_run
-from xla_explorer.explorer.tables.kernel import ProfiledKernel
-from xla_explorer.explorer.tables.rows import columns_of
+from xla_explorer.explorer.tables.kernel import Kernel
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.analysis.cost import Cost, instruction_cost, module_cost
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.measures.profile_frame import ProfileFrame
 
 SHORTEST_US = 0.2  # of shorter kernels the counter's steps are too coarse for a share of the roof
-COLUMNS = columns_of(ProfiledKernel)
 
 
 class Timing(Report):
@@ -90,7 +87,7 @@ def is_emulated(session: Compilation) -> bool:
 
 @as_one_run
 def profile(session: Compilation, arrays: Sequence[Any], repeats: int) -> ProfileFrame:
-    """Run a program; return a row per kernel and one for the whole, with the columns `COLUMNS`.
+    """Run a program; return a row per kernel and one for the whole: `PROFILE_COLUMNS`.
 
     - n: runs.
     - median_us, iqr_us: microseconds per run; of a kernel inside a loop all its calls together.
@@ -123,8 +120,9 @@ def profile(session: Compilation, arrays: Sequence[Any], repeats: int) -> Profil
     whole = module_cost(session.module)
     widest = _widest([i.shape for i in session.module.entry.instructions.values()])
     everything = _Work(whole, widest, max(threads.values(), default=1), bool(streaming))
-    labels = _Labels(WHOLE_PROGRAM, None, session.backend, None, None)
-    rows = [_row(labels, result.total_us, everything, machine)]
+    place = "evaluator" if session.backend == "interpreter" else session.backend
+    label = Kernel(WHOLE_PROGRAM, runs_on=place)
+    rows = [_row(label, result.total_us, everything, machine)]
     for timing in result.kernels:
         step = timing.step
         cost, dtype = (
@@ -137,14 +135,21 @@ def profile(session: Compilation, arrays: Sequence[Any], repeats: int) -> Profil
             cost.times(calls), dtype, threads.get(step.name, 1), step.function in streaming
         )
         samples = [sample * calls for sample in timing.samples_us]
-        rows.append(_row(_labels_of(session, step), samples, work, machine))
+        label = Kernel(
+            f"%{step.name}",
+            step.opcode,
+            runs_on=step.runs_on,
+            line=source_line(session, step.instruction),
+            instruction=step.instruction,
+        )
+        rows.append(_row(label, samples, work, machine))
     if is_emulated(session):
         note += "; the times are those of the PTX emulator, not of a device"
-        rows = [{**row, "runs_on": "PTX emulator"} for row in rows]
+        rows = [row._replace(runs_on="PTX emulator") for row in rows]
     # Start-up time: pandas takes longer to import than the whole package.
     from xla_explorer.explorer.measures.profile_frame import ProfileFrame
 
-    frame = ProfileFrame.of(session, rows, COLUMNS)
+    frame = ProfileFrame.of(session, rows)
     frame.attrs["note"] = (
         f"{note}; instrumentation costs about {cell_text(result.instrumentation_cost_us)} us per call; bytes and flops are estimates"
     )
@@ -248,19 +253,6 @@ def kernel_threads(session: Compilation) -> dict[str, int]:
     return found
 
 
-class _Labels(NamedTuple):
-    """The texts of a row, and the id of the kernel's instruction.
-
-    The whole program has neither opcode nor line, so that `groupby` of them leaves it out.
-    """
-
-    kernel: str
-    opcode: str | None
-    runs_on: str
-    line: str | None
-    instruction: int | None
-
-
 class _Work(NamedTuple):
     """A kernel's work in one run, its widest type, its threads and its kind of stores."""
 
@@ -277,15 +269,8 @@ class _Machine(NamedTuple):
     cycles_per_us: float | None
 
 
-def _labels_of(session: Compilation, step: ProgramStep) -> _Labels:
-    runs_on = "evaluator (not compiled)" if step.runs_on == "evaluator" else step.runs_on
-    line = source_line(session, step.instruction)
-    return _Labels(f"%{step.name}", step.opcode, runs_on, line, step.instruction)
-
-
-def _row(
-    labels: _Labels, samples_us: Sequence[float], work: _Work, machine: _Machine
-) -> dict[str, Any]:
+def _row(label: Kernel, samples_us: Sequence[float], work: _Work, machine: _Machine) -> Kernel:
+    """Return a row with times and rates. label: its name and place."""
     median, iqr = spread(samples_us) if samples_us else (float("nan"), float("nan"))
     moved, flops = int(work.cost.bytes_accessed), int(work.cost.flops + work.cost.transcendentals)
     share = None
@@ -294,19 +279,10 @@ def _row(
             median / 1e6, flops, moved, work.dtype, work.threads, streaming=work.streaming
         )
     per_us = machine.cycles_per_us
-    return {
-        "kernel": labels.kernel,
-        "opcode": labels.opcode,
-        "runs_on": labels.runs_on,
-        "n": len(samples_us),
-        "median_us": median,
-        "iqr_us": iqr,
-        "cycles": median * per_us if per_us is not None else None,
-        "bytes": moved,
-        "flops": flops,
-        "intensity": flops / moved if moved else None,
-        "gb_per_s": moved / median / 1e3 if median > 0 else None,
-        "roof_share": share,
-        "line": labels.line,
-        "instruction": labels.instruction,
-    }
+    row = label._replace(
+        bytes=moved,
+        flops=flops,
+        cycles=median * per_us if per_us is not None else None,
+        roof_share=share,
+    )
+    return row.measured(median, iqr, len(samples_us))

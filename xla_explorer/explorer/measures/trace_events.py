@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.explorer.display import wide_frame
 from xla_explorer.explorer.measures.kernel_costs import WHOLE_PROGRAM
-from xla_explorer.explorer.measures.profiling import COLUMNS, profile, spread
+from xla_explorer.explorer.measures.profiling import profile, spread
 from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.tables.kernel import TIMELINE_COLUMNS, Kernel
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_reading import FileReadError, read_file
 from xla_explorer.foundation.file_writing import write_file
@@ -198,8 +199,8 @@ def read_timeline(
         ).append(event)
     known = _instructions(module)
     rows = [_row(key, found, known) for key, found in grouped.items()]
-    rows.sort(key=lambda row: -row["total_us"])
-    return wide_frame(rows, [*COLUMNS, "module", "total_us"])
+    rows.sort(key=lambda row: -(row.total_us or 0.0))
+    return wide_frame([row.cells(TIMELINE_COLUMNS) for row in rows], TIMELINE_COLUMNS)
 
 
 def _file_of(path: Path) -> Path:
@@ -304,13 +305,12 @@ def _number(value: Any) -> float | None:
         return None
 
 
-def _row(key: tuple[str, str, str], found: list[_Event], known: dict[str, Any]) -> dict[str, Any]:
+def _row(key: tuple[str, str, str], found: list[_Event], known: dict[str, Any]) -> Kernel:
     module, track, name = key
     arguments: dict[str, Any] = {}
     for event in found:
         arguments.update(event.arguments)
     samples = [event.length_us for event in found]
-    median, iqr = spread(samples)
     i = known.get(name)
     cost = instruction_cost(i) if i is not None else None
     moved = _number(arguments.get("bytes_accessed", arguments.get("bytes"))) or (
@@ -322,23 +322,17 @@ def _row(key: tuple[str, str, str], found: list[_Event], known: dict[str, Any]) 
     line = str(arguments.get("source") or arguments.get("line") or "")
     if i is not None and not line and i.op_metadata.source_line:
         line = f"{i.op_metadata.source_file}:{i.op_metadata.source_line}"
-    return {
-        "kernel": f"%{name}" if "hlo_op" in arguments else name,
-        "opcode": i.opcode.name
-        if i is not None
-        else str(arguments.get("opcode") or arguments.get("hlo_category") or ""),
-        "runs_on": track,
-        "n": len(samples),
-        "median_us": median,
-        "iqr_us": iqr,
-        "cycles": _number(arguments.get("cycles")),
-        "bytes": moved,
-        "flops": flops,
-        "intensity": flops / moved if moved and flops is not None else None,
-        "gb_per_s": moved / median / 1e3 if moved and median else None,
-        "roof_share": None,
-        "line": line,
-        "instruction": i.id if i is not None else None,
-        "module": module,
-        "total_us": sum(samples),
-    }
+    kind = arguments.get("opcode") or arguments.get("hlo_category") or ""
+    row = Kernel(
+        f"%{name}" if "hlo_op" in arguments else name,
+        i.opcode.name if i is not None else str(kind),
+        runs_on=track,
+        cycles=_number(arguments.get("cycles")),
+        bytes=moved if moved is None else int(moved),
+        flops=flops if flops is None else int(flops),
+        line=line,
+        instruction=i.id if i is not None else None,
+        module=module,
+        total_us=sum(samples),
+    )
+    return row.measured(*spread(samples), len(samples))

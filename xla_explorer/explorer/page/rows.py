@@ -63,31 +63,6 @@ class RewriteRow(NamedTuple):
     reason: str = ""
 
 
-class TimingRow(NamedTuple):
-    """One kernel.
-
-    Times are in microseconds; `bytes` moved and `flops` are per run; `share` is of the whole run, 0
-    to 1. A row with `runs_on` "evaluator" is marked in every view: the numpy reference ran, not
-    compiled code. `estimated` names the columns that are estimates. `roof_share` is the share
-    reached of the machine's bandwidth or peak.
-    """
-
-    kernel: str
-    opcode: str = ""
-    n: int = 0
-    median_us: float | None = None
-    iqr_us: float | None = None
-    bytes: int | None = None
-    flops: int | None = None
-    gb_per_s: float | None = None
-    share: float | None = None
-    line: str = ""
-    runs_on: Literal["native", "evaluator"] = "native"
-    instruction: int | None = None
-    roof_share: float | None = None
-    estimated: tuple[str, ...] = ()
-
-
 class ScheduleMoment(NamedTuple):
     """One instruction in program order, and the bytes of the arena that are live while it runs."""
 

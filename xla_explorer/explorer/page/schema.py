@@ -47,7 +47,6 @@ ROWS: dict[str, type] = {
     "rewrite": rows.RewriteRow,
     "check": Check,
     "decision": Decision,
-    "timing": rows.TimingRow,
     "layer": Layer,
     "kernel": Kernel,
     "axis": LoopAxis,

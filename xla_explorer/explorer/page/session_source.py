@@ -18,7 +18,7 @@ from xla_explorer.explorer.display.code_pane import CodePane, PrintedLine
 from xla_explorer.explorer.display.quantities import number_of
 from xla_explorer.explorer.measures.kernel_costs import WHOLE_PROGRAM
 from xla_explorer.explorer.measures.profiling import is_emulated
-from xla_explorer.explorer.page.rows import RewriteRow, StepRow, TimingRow
+from xla_explorer.explorer.page.rows import RewriteRow, StepRow
 from xla_explorer.explorer.page.view import View
 from xla_explorer.explorer.pictures.picture import PictureGraph
 from xla_explorer.explorer.questions.decisions import decisions_of
@@ -27,6 +27,7 @@ from xla_explorer.explorer.questions.rewrite_rows import RewriteStep
 from xla_explorer.explorer.questions.rule_book import rule_book, rule_summary
 from xla_explorer.explorer.sessions.compilation import Compilation, is_of_xla, program_steps
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, pass_of_step
+from xla_explorer.explorer.tables.kernel import Kernel
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.decision import Decision, verdict_of
 from xla_explorer.foundation.kept import kept
@@ -178,7 +179,7 @@ class TraceSource:
         """Return the final HLO as a code pane."""
         return [hlo_pane(self.passes, "xla_explorer passes")]
 
-    def timings(self) -> Sequence[TimingRow]:
+    def timings(self) -> Sequence[Kernel]:
         """Return no times: a trace has no program."""
         return []
 
@@ -331,37 +332,19 @@ class SessionSource(TraceSource):
         """Return the code panes; a pane that needs another compile is marked as costly."""
         return [pane._replace(costly=costly(self.session, pane)) for pane in self._panes]
 
-    def timings(self) -> Sequence[TimingRow]:
+    def timings(self) -> Sequence[Kernel]:
         """Return the measured kernels; none on an emulator."""
         frame = self.session.last_profile
         if frame is None or is_emulated(self.session):
             return []
         run, kernels = [float(part["median_us"].sum()) for part in (frame.whole, frame.kernels)]
         # Kernels that overlap can take longer in sum than the whole run.
-        rows, total = [], max(run, kernels) or 1.0
-        for row in frame.to_dict("records"):
-            whole = row["kernel"] == WHOLE_PROGRAM
-            slow = str(row["runs_on"]).startswith("evaluator") or row["runs_on"] == "interpreter"
-            key = row["instruction"]
-            rows.append(
-                TimingRow(
-                    row["kernel"],
-                    "" if whole else row["opcode"],
-                    int(row["n"]),
-                    _number(row["median_us"]),
-                    _number(row["iqr_us"]),
-                    int(row["bytes"]),
-                    int(row["flops"]),
-                    _number(row["gb_per_s"]),
-                    None if whole else float(row["median_us"]) / total,
-                    "" if whole else row["line"],
-                    "evaluator" if slow else "native",
-                    None if key is None or key != key else int(key),
-                    _number(row["roof_share"]),
-                    ("bytes", "flops"),
-                )
-            )
-        return rows
+        total = max(run, kernels) or 1.0
+        rows = [Kernel.of(row) for row in frame.to_dict("records")]
+        return [
+            row if row.kernel == WHOLE_PROGRAM else row._replace(share=row.time_us / total)
+            for row in rows
+        ]
 
 
 def no_decisions(session: Compilation | None) -> str:
@@ -395,10 +378,6 @@ def _replays() -> ModuleType:
     from xla_explorer.explorer.xla.replay import replaying
 
     return replaying
-
-
-def _number(value: Any) -> float | None:
-    return None if value is None or value != value else float(value)
 
 
 def _first_of_entry(snapshot: ModuleSnapshot) -> int | None:

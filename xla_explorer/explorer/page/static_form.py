@@ -18,10 +18,11 @@ from xla_explorer.explorer.display.quantities import (
     microseconds,
     percent,
 )
-from xla_explorer.explorer.page.rows import StepRow, TimingRow
+from xla_explorer.explorer.page.rows import StepRow
 from xla_explorer.explorer.page.tabs import TABS
 from xla_explorer.explorer.page.view import ExplorerSource
 from xla_explorer.explorer.pictures.svg import picture_svg
+from xla_explorer.explorer.tables.kernel import Kernel
 
 SIZE_LIMIT = 300_000
 """Characters of one static output."""
@@ -159,7 +160,7 @@ def _panes_html(panes: Sequence[CodePane], limit: int) -> str:
     )
 
 
-def _timings_html(timings: Sequence[TimingRow], limit: int) -> str:
+def _timings_html(timings: Sequence[Kernel], limit: int) -> str:
     if not timings:
         return ""
     ordered = sorted(timings, key=lambda row: -(row.share or 0.0))
@@ -167,20 +168,17 @@ def _timings_html(timings: Sequence[TimingRow], limit: int) -> str:
     for row in ordered[:limit]:
         rate = MISSING if row.gb_per_s is None else f"{row.gb_per_s:.1f}"
         where = "⚠ evaluator, not compiled" if row.runs_on == "evaluator" else row.runs_on
-        guess = "~" if row.estimated else ""
         numbers = [
             microseconds(row.median_us),
             microseconds(row.iqr_us),
             percent(row.share),
-            guess + byte_count(row.bytes),
+            f"~{byte_count(row.bytes)}",
             rate,
         ]
         kernel = Marked(f"<code>{escape(row.kernel)}</code>")
         rows.append([kernel, row.opcode, row.n, *map(number_cell, numbers), row.line, where])
-    notes = []
+    notes = ["~ marks an estimate"]
     if len(ordered) > limit:
-        notes.append(f"{len(ordered) - limit} more kernels: session.profile()")
-    if any(row.estimated for row in timings):
-        notes.append("~ marks an estimate")
+        notes.insert(0, f"{len(ordered) - limit} more kernels: session.profile()")
     head = ["kernel", "opcode", "n", "median", "iqr", "share", "bytes", "GB/s", "line", "runs on"]
     return table_html("Times", head, rows, "; ".join(notes), limit)

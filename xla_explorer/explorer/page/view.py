@@ -37,7 +37,7 @@ from xla_explorer.explorer.page.json_data import (
     text_lines,
     to_mapping,
 )
-from xla_explorer.explorer.page.rows import Column, RewriteRow, StepRow, TimingRow
+from xla_explorer.explorer.page.rows import Column, RewriteRow, StepRow
 from xla_explorer.explorer.page.step_data import (
     TEXT_APART,
     changes,
@@ -117,7 +117,7 @@ class ExplorerSource(Protocol):
     def panes(self) -> Sequence[CodePane]:
         """Return the code panes."""
 
-    def timings(self) -> Sequence[TimingRow]:
+    def timings(self) -> Sequence[Kernel]:
         """Return the measured kernels."""
 
     def history(self, instruction: int) -> Sequence[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from xla_explorer.explorer.tables.column import Column
 
@@ -31,10 +32,11 @@ COLUMNS_OF_KERNELS: Final = (
 
 
 class Kernel(NamedTuple):
-    """One kernel of a program.
+    """A kernel of a program, of a profile or of a recording; a table shows some of its columns.
 
-    Times, bytes and operations are of all its calls in one run. Measured ones are None until the
-    program is profiled, predicted ones if the cost model has none.
+    Times, bytes and operations are of all its calls in one run, unless a column of recordings is
+    meant. Measured ones are None until the program is profiled, predicted ones if the cost model
+    has none. The whole program is a row of profiles.
 
     Attributes
     ----------
@@ -46,10 +48,16 @@ class Kernel(NamedTuple):
         `kernel`, `library`, `evaluator` or a device's name.
     bound : str
         `memory`, `arithmetic`, `launch` or `latency`; empty if the machine is unknown.
+    bytes, flops : int
+        Estimates; bytes are read and written ones.
+    cycles : float, optional
+        Of the processor's counter, if it has one.
     code, reason : str
         Why it is not native code; empty if it is.
     instruction : int, optional
         The id of its instruction.
+    device, module, per_run_us, total_us, library
+        Columns of recordings.
     """
 
     kernel: str
@@ -66,42 +74,77 @@ class Kernel(NamedTuple):
     bound: str = ""
     bytes_read: int = 0
     bytes_written: int = 0
-    flops: int = 0
+    bytes: int | None = 0
+    flops: int | None = 0
+    intensity: float | None = None
     gb_per_s: float | None = None
+    cycles: float | None = None
     line: str = ""
     scope: str = ""
     code: str = ""
     reason: str = ""
     instruction: int | None = None
     stream: int = 0
+    device: str = ""
+    module: str = ""
+    per_run_us: float | None = None
+    total_us: float | None = None
+    library: str = ""
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> Kernel:
+        """Return the row of a record of a frame, whose missing values are None or NaN."""
+        return cls("").updated({k: v for k, v in record.items() if v is not None and v == v})
+
+    def updated(self, values: Mapping[str, Any]) -> Kernel:
+        """Return the row with other values of some columns; NaN is a missing value."""
+        known: dict[str, Any] = {key: None if v != v else v for key, v in values.items()}
+        for name in _COUNTS & set(known):
+            known[name] = int(known[name])
+        return self._replace(**known)
 
     @property
     def time_us(self) -> float:
         """The measured time, else the predicted one, else 0."""
         return self.median_us if self.median_us is not None else self.predicted_us or 0.0
 
+    def measured(self, median_us: float, iqr_us: float, n: int) -> Kernel:
+        """Return the row with measured times, and with the rates that follow from its work."""
+        moved, flops = self.bytes, self.flops
+        return self._replace(
+            median_us=median_us,
+            iqr_us=iqr_us,
+            n=n,
+            intensity=flops / moved if moved and flops is not None else None,
+            gb_per_s=moved / median_us / 1e3 if moved and median_us > 0 else None,
+        )
 
-class ProfiledKernel(NamedTuple):
-    """One kernel of a profile, or the whole program, whose columns are of one run.
+    def cells(self, columns: Sequence[str]) -> list[Any]:
+        """Return the values of some columns."""
+        return [getattr(self, name) for name in columns]
 
-    opcode, line: None for the whole program, so that groups of them count each time once.
-    bytes, flops, intensity: estimates. cycles: of the processor's counter, None without one.
-    """
 
-    kernel: str
-    opcode: str | None
-    runs_on: str
-    n: int
-    median_us: float
-    iqr_us: float
-    cycles: float | None
-    bytes: int
-    flops: int
-    intensity: float | None
-    gb_per_s: float | None
-    roof_share: float | None
-    line: str | None
-    instruction: int | None
+MEASURED_COLUMNS: Final = (
+    *("n", "median_us", "iqr_us", "cycles", "bytes", "flops", "intensity", "gb_per_s"),
+    "roof_share",
+)
+"""The columns of a run: its times, its work and the rates of both."""
+_COUNTS: Final = frozenset({"n", "bytes", "flops", "instruction"})
+KERNEL_COLUMNS: Final = Kernel._fields[: Kernel._fields.index("stream")]
+"""The columns of `kernels()`; devices with streams have `stream` too."""
+PROFILE_COLUMNS: Final = (
+    *("kernel", "opcode", "runs_on"),
+    *MEASURED_COLUMNS,
+    *("line", "instruction"),
+)
+"""The columns of `profile()`."""
+TIMELINE_COLUMNS: Final = (*PROFILE_COLUMNS, "module", "total_us")
+"""The columns of `xe.read_timeline`."""
+RECORDED_COLUMNS: Final = (
+    *("kernel", "opcode", "device", "module", "n", "median_us", "iqr_us", "per_run_us"),
+    *("total_us", "share", "bytes", "flops", "gb_per_s", "line", "library", "scope"),
+)
+"""The columns of `xe.xla.profile(...).kernels()`."""
 
 
 class MachineRoof(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from xla_explorer.explorer.tables import code_rows, device_rows, rows
-from xla_explorer.explorer.tables.kernel import Kernel, ProfiledKernel
+from xla_explorer.explorer.tables.kernel import Kernel
 from xla_explorer.explorer.tables.rows import columns_of
 
 Record = Mapping[str, Any]
@@ -86,7 +86,7 @@ _NOUNS: Final = (
     ),
     Noun(
         "kernel",
-        (Kernel, ProfiledKernel),
+        (Kernel,),
         lambda row: -_number(row, "median_us", "predicted_us"),
     ),
     Noun("decision", (rows.DecisionRow,), _decision),

@@ -14,6 +14,7 @@ from xla_explorer.explorer.display.quantities import microseconds
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.measures.profiling import spread
 from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.tables.kernel import RECORDED_COLUMNS, Kernel
 from xla_explorer.explorer.xla.places import NOWHERE, PlacedModule, SourcePlace
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.keywords import explains_arguments
@@ -33,10 +34,6 @@ from xla_explorer.hlo.module import HloModule
 if TYPE_CHECKING:
     import pandas
 
-_KERNEL_COLUMNS = [
-    "kernel", "opcode", "device", "module", "n", "median_us", "iqr_us", "per_run_us", "total_us", "share", "bytes", "flops", "gb_per_s",
-    "line", "library", "scope",
-]  # fmt: skip
 _GROUP_COLUMNS = ["total_us", "share", "kernels", "n"]
 _RUN_COLUMNS = [
     "module",
@@ -140,10 +137,11 @@ class XlaProfile(Report):
             one execution, as XLA's cost model estimates them; GB/s: bytes over the median. line:
             the user's; library: the line of an installed package that it called.
         """
-        return wide_frame([row for row, _ in self.kernel_rows], _KERNEL_COLUMNS)
+        rows = [row.cells(RECORDED_COLUMNS) for row, _ in self.kernel_rows]
+        return wide_frame(rows, RECORDED_COLUMNS)
 
     @cached_property
-    def kernel_rows(self) -> list[tuple[dict[str, Any], HloInstruction | None]]:
+    def kernel_rows(self) -> list[tuple[Kernel, HloInstruction | None]]:
         """The rows of `kernels()`, each with its instruction."""
         groups: dict[tuple[str, str, int | None, str], list[_Joined]] = {}
         for one in self._joined:
@@ -157,39 +155,42 @@ class XlaProfile(Report):
                 [],
             ).append(one)
         rows = [
-            (self._kernel_row(name, device, module, found), found[0].instruction)
+            self._kernel_row(name, device, module, found)
             for (device, module, _, name), found in groups.items()
         ]
         # By the median run: one long run of a loaded machine would put others first.
         typical = [
-            row["per_run_us"] * len({one.event.run for one in found})
-            for (row, _), found in zip(rows, groups.values(), strict=True)
+            (row.per_run_us or 0.0) * len({one.event.run for one in found})
+            for row, found in zip(rows, groups.values(), strict=True)
         ]
         whole = sum(typical) or 1.0
-        for (row, _), us, found in zip(rows, typical, groups.values(), strict=True):
-            row["share"] = us / whole
+        shared = []
+        for row, us, found in zip(rows, typical, groups.values(), strict=True):
+            shared.append((row._replace(share=us / whole), found[0].instruction))
             self._shares.update({id(one): us / whole / len(found) for one in found})
-        return sorted(rows, key=lambda row: -row[0]["share"])
+        return sorted(shared, key=lambda row: -(row[0].share or 0.0))
 
-    def _kernel_row(
-        self, name: str, device: str, module: str, found: list[_Joined]
-    ) -> dict[str, Any]:
-        i = found[0].instruction
+    def _kernel_row(self, name: str, device: str, module: str, found: list[_Joined]) -> Kernel:
+        i, place = found[0].instruction, found[0].place
         times = [one.event.self_ps / 1e6 for one in found]
-        median, iqr = spread(times)
         of_runs: dict[Any, float] = {}
         for one, us in zip(found, times, strict=True):
             of_runs[one.event.run] = of_runs.get(one.event.run, 0.0) + us
         cost = instruction_cost(i) if i is not None else Cost()
-        moved = int(cost.bytes_accessed)
-        return {
-            "kernel": f"%{name}" if found[0].event.op else name, "opcode": i.opcode.name if i is not None else "", "device": device,
-            "module": module, "n": len(found), "median_us": median, "iqr_us": iqr,
-            "per_run_us": statistics.median(of_runs.values()), "total_us": sum(times),
-            "share": 0.0, "bytes": moved, "flops": int(cost.flops + cost.transcendentals),
-            "gb_per_s": moved / median / 1e3 if moved and median else None, "line": found[0].place.line,
-            "library": found[0].place.library, "scope": found[0].place.scope,
-        }  # fmt: skip
+        row = Kernel(
+            f"%{name}" if found[0].event.op else name,
+            i.opcode.name if i is not None else "",
+            device=device,
+            module=module,
+            per_run_us=statistics.median(of_runs.values()),
+            total_us=sum(times),
+            bytes=int(cost.bytes_accessed),
+            flops=int(cost.flops + cost.transcendentals),
+            line=place.line,
+            library=place.library,
+            scope=place.scope,
+        )
+        return row.measured(*spread(times), len(found))
 
     def by_line(self) -> pandas.DataFrame:
         """Return device time by the user's source line, the longest first.
@@ -327,7 +328,7 @@ class XlaProfile(Report):
     def headline(self) -> str:
         """Return programs, runs, device time, and the joined share."""
         runs = self.runs()
-        modules = list(dict.fromkeys(row["module"] for row, _ in self.kernel_rows if row["module"]))
+        modules = list(dict.fromkeys(row.module for row, _ in self.kernel_rows if row.module))
         names = ", ".join(modules[:3]) + (
             f" and {len(modules) - 3} more" if len(modules) > 3 else ""
         )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 from xla_explorer.backends.cpu.machine_limits import MachineLimits
 from xla_explorer.explorer.display.blocks import Blocks, Listing, Sentence, Table
 from xla_explorer.explorer.display.quantities import microseconds
@@ -11,6 +9,7 @@ from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.measures.advice_rules import Advice, Facts, KernelFact
 from xla_explorer.explorer.measures.captured_constants import captured_constants, captured_sentence
 from xla_explorer.explorer.measures.kernel_costs import measured_bound
+from xla_explorer.explorer.tables.kernel import Kernel
 from xla_explorer.explorer.xla.advice import advise
 from xla_explorer.explorer.xla.places import short_place
 from xla_explorer.explorer.xla.profile import XlaProfile
@@ -19,27 +18,7 @@ from xla_explorer.explorer.xla.replay import ReplayedFusion
 _MOST = 5  # rows of a table
 
 
-class SlowKernel(NamedTuple):
-    """A kernel of a run.
-
-    Attributes
-    ----------
-    median_us : float
-        Of all its executions in one run, the median of runs.
-    share : float
-        Of all kernels.
-    bound : str
-        `memory`, `arithmetic`, `launch` or `latency`.
-    roof_share : float, optional
-        The least possible time over the measured.
-    """
-
-    kernel: str
-    median_us: float
-    share: float
-    bound: str
-    roof_share: float | None
-    line: str
+_COLUMNS = ("kernel", "median_us", "share", "bound", "roof_share", "line")
 
 
 class WhySlow(Report):
@@ -80,8 +59,8 @@ class WhySlow(Report):
         self._limits = limits
         # By the median of runs, as it is shown: one long run of a loaded machine would put others
         # first.
-        self._rows = sorted(profile.kernel_rows, key=lambda row: -row[0]["per_run_us"])
-        whole = sum([row["per_run_us"] for row, _ in self._rows])
+        self._rows = sorted(profile.kernel_rows, key=lambda row: -(row[0].per_run_us or 0.0))
+        whole = sum([row.per_run_us or 0.0 for row, _ in self._rows])
         self.kernels = [_slow_kernel(row, limits, whole) for row, _ in self._rows]
         recorded_us = float(runs["wall_us"].median())
         self.slowdown = max(recorded_us / run_us, 1.0) if run_us > 0 else 1.0
@@ -94,11 +73,9 @@ class WhySlow(Report):
         kernels = []
         for one, (row, i) in zip(self.kernels, self._rows, strict=True):
             if i is not None:
-                us = one.median_us / self.slowdown
-                least = None if one.roof_share is None else min(one.roof_share * one.median_us, us)
-                kernels.append(
-                    KernelFact(i, us, max(round(row["n"] / runs), 1), row["line"], least)
-                )
+                us = one.time_us / self.slowdown
+                least = None if one.roof_share is None else min(one.roof_share * one.time_us, us)
+                kernels.append(KernelFact(i, us, max(round(row.n / runs), 1), row.line, least))
         return Facts(self.run_us, self.idle_us / self.slowdown, kernels, self.ours_us)
 
     def headline(self) -> str:
@@ -119,7 +96,7 @@ class WhySlow(Report):
         longest = [
             kernel._replace(line=short_place(kernel.line)) for kernel in self.kernels[:_MOST]
         ]
-        yield Table(SlowKernel._fields, longest, "kernels")
+        yield Table(_COLUMNS, [row.cells(_COLUMNS) for row in longest], "kernels")
         if self.replay is not None:
             yield self._refusals_table(self.replay)
         yield Sentence(self._comparison_with_ours())
@@ -145,11 +122,11 @@ class WhySlow(Report):
 
     def _lines(self) -> list[tuple[str, float, float, int]]:
         """Return (place, microseconds, share, kernels) of each source line, by kernel time."""
-        found: dict[str, list[SlowKernel]] = {}
+        found: dict[str, list[Kernel]] = {}
         for kernel in self.kernels:
             found.setdefault(short_place(kernel.line) or "(no line)", []).append(kernel)
         rows = [
-            (line, sum(one.median_us for one in of), sum(one.share for one in of), len(of))
+            (line, sum(k.time_us for k in of), sum(k.share or 0.0 for k in of), len(of))
             for line, of in found.items()
         ]
         return sorted(rows, key=lambda row: -row[1])
@@ -192,7 +169,7 @@ class WhySlow(Report):
 
     def records(self) -> Table:
         """Return a row for each kernel."""
-        return Table(SlowKernel._fields, self.kernels)
+        return Table(_COLUMNS, [row.cells(_COLUMNS) for row in self.kernels])
 
 
 def _advice_text(advice: Advice) -> str:
@@ -205,17 +182,17 @@ def _without_gain_text(advice: Advice) -> str:
     return f"{change}; {advice.evidence}"
 
 
-def _slow_kernel(row: dict[str, Any], limits: MachineLimits | None, whole: float) -> SlowKernel:
-    bound, roof, median = "unknown", None, row["median_us"]
+def _slow_kernel(row: Kernel, limits: MachineLimits | None, whole: float) -> Kernel:
+    """Return a kernel with the time of its executions in one run, and the limit of one execution.
+
+    `roof_share` is the least possible time over the measured.
+    """
+    bound, roof, median = "unknown", None, row.median_us or 0.0
     if limits is not None and median > 0:
-        memory = 1e6 * row["bytes"] / limits.bandwidth(limits.cores, row["bytes"])
-        arithmetic = 1e6 * row["flops"] / limits.flops(threads=limits.cores)
+        moved, flops = row.bytes or 0, row.flops or 0
+        memory = 1e6 * moved / limits.bandwidth(limits.cores, moved)
+        arithmetic = 1e6 * flops / limits.flops(threads=limits.cores)
         roof, bound = max(memory, arithmetic) / median, measured_bound(median, memory, arithmetic)
-    return SlowKernel(
-        row["kernel"],
-        row["per_run_us"],
-        row["per_run_us"] / whole if whole else 0.0,
-        bound,
-        roof,
-        row["line"],
-    )
+    us = row.per_run_us or 0.0
+    share = us / whole if whole else 0.0
+    return row._replace(median_us=us, share=share, bound=bound, roof_share=roof)

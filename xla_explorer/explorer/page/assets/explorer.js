@@ -121,7 +121,7 @@ async function build(root, model, request, disposals, editor) {
   // The notebook has measured: times, colours and texts based on them are new. Everything else stays.
   app.measured = (/** @type {any} */ news) => {
     Object.assign(store.data, news);
-    store.timings = namedAll("timing", news.timings);
+    store.timings = namedAll("kernel", news.timings);
     app.change({ timings: store.timings });
   };
   const keys = keysOf(app, { tabs: tabs.present, code, search, help });

@@ -8,8 +8,8 @@ const LEAST_WIDTH = 480,
   PLOT_BOTTOM = 34,
   MOST_NAMES = 16,
   LETTER = 6; // pixels
-/** @typedef {import("./schema.js").TimingRow} TimingRow */
-/** A kernel that ran. @typedef {TimingRow & { flops: number, bytes: number, median_us: number, instruction: number }} Timed */
+/** @typedef {import("./schema.js").Kernel} Kernel */
+/** A kernel that ran. @typedef {Kernel & { flops: number, bytes: number, median_us: number, instruction: number }} Timed */
 
 /** @param {number} x @param {number} y @param {string} words */
 const plotText = (x, y, words, anchor = "start", cls = "") => {
@@ -65,8 +65,8 @@ function freePlace(name, { x, y, radius }, width, taken) {
 /**
  * Work per byte against work per second.
  * @param {import("./schema.js").MachineRoof | null} roof
- * @param {TimingRow[]} rows
- * @param {(row: TimingRow) => void} choose
+ * @param {Kernel[]} rows
+ * @param {(row: Kernel) => void} choose
  * @param {number} room the available width in pixels
  */
 export function rooflinePlot(roof, rows, choose, room) {

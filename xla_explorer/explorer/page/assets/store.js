@@ -339,7 +339,7 @@ export async function openStore(model, request) {
     isFusion,
     steps,
     decisions,
-    timings: namedAll("timing", data.timings),
+    timings: namedAll("kernel", data.timings),
     names,
     parents,
     children,

@@ -140,8 +140,8 @@ function lane(label, spans, redrawn) {
 /**
  * Both lanes, or the only one.
  * @param {import("./state.js").App} app
- * @param {import("./schema.js").TimingRow[]} rows
- * @param {(row: import("./schema.js").TimingRow) => void} choose
+ * @param {import("./schema.js").Kernel[]} rows
+ * @param {(row: import("./schema.js").Kernel) => void} choose
  * @param {() => void} redrawn called when the selection must be marked again
  */
 export function timeChart(app, rows, choose, redrawn) {

@@ -68,7 +68,7 @@ export function timesView(app) {
   function showAs(name) {
     root.classList.remove("folded");
     for (const b of chips.children) b.classList.toggle("on", b.textContent === name);
-    const choose = (/** @type {import("./schema.js").TimingRow} */ r) => app.select(r.instruction, "times");
+    const choose = (/** @type {import("./schema.js").Kernel} */ r) => app.select(r.instruction, "times");
     box.replaceChildren(
       name === "table" ? table : name === "roofline" ? rooflinePlot(app.store.data.roof && named("roof", app.store.data.roof), rows, choose, box.clientWidth - 16) : timeChart(app, rows, choose, mark),
     );
@@ -118,7 +118,7 @@ export function timesView(app) {
               }
               if (key === "runs_on")
                 return make("td", { textContent: r.runs_on === "evaluator" ? "⚠ evaluator" : r.runs_on });
-              const guess = r.estimated.includes(key) ? "~" : "";
+              const guess = (key === "bytes" || key === "flops") ? "~" : "";
               return make("td", {
                 className: TEXT.has(key) ? (key === "opcode" ? "" : "mono") : "r",
                 textContent: guess + (show?.(r[key]) ?? ""),
