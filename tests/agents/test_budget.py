@@ -61,3 +61,9 @@ def test_rows_leave_out_empty_columns() -> None:
     part = rows_part(frame, ("kernel", "code", "us", "missing"))
     assert (part.head, part.lines) == ("kernel | us", ["%a | 1.235"])
     assert cells(["a"], []).head == "none"
+
+
+def test_source_lines_have_two_parts_of_their_path() -> None:
+    lines = ["%a | /home/me/work/models/gpt.py:12 | (/srv/x/model.py:3); /etc/passwd a/b.py:1"]
+    text = Reply("", [Part(lines)]).fitted(500, Kept())
+    assert text == "%a | models/gpt.py:12 | (x/model.py:3); /etc/passwd a/b.py:1"

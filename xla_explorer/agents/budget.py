@@ -22,6 +22,8 @@ LEAST_TOKENS: Final = 200
 _NOTICE_TOKENS: Final = 60  # reserved for the last line, which says how much was cut
 _LONGEST_LINE: Final = 600  # characters
 _LONGEST_CELL: Final = 220  # characters
+_FOLDERS: Final = re.compile(r"(?<![\w.])/(?:[^\s/:|()]+/)+(?=[^\s/:|()]+/[^\s/:|()]+\.py:\d)")
+"""The folders in front of `package/file.py:12`."""
 _TOKEN_RUNS: Final = re.compile(r"[A-Za-z]+|[0-9]+|[^\sA-Za-z0-9]|\n")
 
 
@@ -97,7 +99,8 @@ def _lines(headline: str, parts: Sequence[Part]) -> Iterator[tuple[str, Part | N
 
 
 def _short(line: str) -> str:
-    line = line.replace("\n", " ")
+    """Return a line with the last two parts of paths of source lines, at most `_LONGEST_LINE`."""
+    line = _FOLDERS.sub("", line.replace("\n", " "))
     if len(line) <= _LONGEST_LINE:
         return line
     return f"{line[:_LONGEST_LINE]}… ({len(line) - _LONGEST_LINE} more characters)"

@@ -26,7 +26,12 @@ from xla_explorer.explorer.sessions.compilation import source_line
 
 _KERNELS = ("kernel", "opcode", "computes", "runs_on", "calls", "predicted_us", "bytes_read",
             "bytes_written", "flops", "bound", "line", "reason")  # fmt: skip
+_OVERVIEW = ("kernel", "computes", "calls", "predicted_us", "bytes", "bound", "line")
 _DECISIONS = ("verdict", "kind", "subjects", "code", "cost_us", "message")
+
+
+_NOTABLE = 0.002
+"""The least price of a refusal in an overview, as a share of the run."""
 
 
 @tool(Cost.INSTANT)
@@ -76,14 +81,19 @@ def _overview(key: str, session: Session) -> Reply:
     )
     counted = decisions.groupby(["kind", "verdict"]).size().sort_values(ascending=False)
     counts = [f"{kind} {verdict}: {n}" for (kind, verdict), n in counted.items()]
-    refused = decisions[decisions["verdict"] == "refused"]
+    notable = decisions["cost_us"] > _NOTABLE * cost.microseconds
+    refused = decisions[(decisions["verdict"] == "refused") & notable]
+    by_time = kernels.sort_values("predicted_us", ascending=False, kind="stable")
     parts = [
-        Part([", ".join(counts)], "decisions"),
         text_part(str(session.explain()), "advice"),
-        rows_part(kernels, ("kernel", "opcode", "runs_on", "line"), "kernels in order"),
-        rows_part(_by_cost(refused), _DECISIONS, "refused, the most costly first"),
+        rows_part(by_time, _OVERVIEW, "kernels, the longest first"),
+        rows_part(_by_cost(refused), _DECISIONS, "refused with a price"),
+        Part([", ".join(counts)], "decisions"),
     ]
-    hints = [f'why(program="{key}", producer="%a", consumer="%b")']
+    hints = [
+        f'risks(program="{key}") runs it and names NaN, lost digits, indices out of range',
+        f'why(program="{key}", producer="%a", consumer="%b"); source(program="{key}", line=...)',
+    ]
     return Reply(head, parts, hints)
 
 
@@ -287,4 +297,5 @@ question_tool("values", "passes.value")
 question_tool("loops", "loops")
 question_tool("bisect", "bisect")
 question_tool("search", "passes.search")
+question_tool("risks", "xla.risks")
 question_tool("profile_xla", "xla.why_slow")

@@ -56,6 +56,7 @@ from xla_explorer.explorer.xla.missing_jit import missing_jit_note
 from xla_explorer.explorer.xla.overrides import XlaOverrides, XlaSearch, overrides, search
 from xla_explorer.explorer.xla.profile import single_module
 from xla_explorer.explorer.xla.program_notes import missing_donation_note, repeated_block_note
+from xla_explorer.explorer.xla.risks import Risks, risks
 from xla_explorer.explorer.xla.tried_advice import try_advice
 from xla_explorer.explorer.xla.what_if import WhatIf
 from xla_explorer.explorer.xla.why_memory import WhyMemory, explain_memory
@@ -69,10 +70,10 @@ from xla_explorer.frontends.jax_program.stages import is_stage, jaxs_stage
 from xla_explorer.hlo.module import HloModule
 
 __all__ = [
-    "CauseOfDifference", "FirstNan", "Flipped", "ProfileError", "Replay", "ReplayRow", "ReplayedFusion", "WhatIf",
+    "CauseOfDifference", "FirstNan", "Flipped", "ProfileError", "Replay", "ReplayRow", "ReplayedFusion", "Risks", "WhatIf",
     "WhyMemory", "WhyRecompiled", "WhySlow", "WhySlowToCompile", "XlaDifference", "XlaOverrides", "XlaProfile",
     "XlaSearch", "cause_of_difference", "compare", "first_nan", "overrides", "profile", "read_profile", "replay",
-    "replay_fusion", "search", "sweep_flags", "time", "why_memory", "why_recompiled",
+    "replay_fusion", "risks", "search", "sweep_flags", "time", "why_memory", "why_recompiled",
     "why_slow", "why_slow_to_compile",
 ]  # fmt: skip
 

@@ -186,3 +186,25 @@ ENTRY e {
     assert found == Cost(10, 10, 80, 40)
     assert found.intensity == pytest.approx(20 / 120)
     assert module_cost(module) == computation_cost(module.entry) == found
+
+
+def test_a_fusion_that_writes_a_row_in_place_reads_only_that_row() -> None:
+    """Also if the old row is read, as in `x.at[i].set(v)` that drops indices out of range."""
+    module = parse_hlo("""HloModule m
+f {
+  p0 = f32[100,8] parameter(0)
+  p1 = s32[] parameter(1)
+  p2 = f32[1,8] parameter(2)
+  zero = s32[] constant(0)
+  old = f32[1,8] dynamic-slice(p0, p1, zero), dynamic_slice_sizes={1,8}
+  new = f32[1,8] add(old, p2)
+  ROOT u = f32[100,8] dynamic-update-slice(p0, new, p1, zero)
+}
+ENTRY e {
+  x = f32[100,8] parameter(0)
+  i = s32[] parameter(1)
+  v = f32[1,8] parameter(2)
+  ROOT r = f32[100,8] fusion(x, i, v), kind=kLoop, calls=f
+}""")
+    found = instruction_cost(module.entry.root)
+    assert (found.bytes_read, found.bytes_written) == (32 + 4 + 32, 32)

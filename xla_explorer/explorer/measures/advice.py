@@ -30,8 +30,10 @@ from xla_explorer.explorer.measures.captured_constants import (
 )
 from xla_explorer.explorer.measures.kernel_costs import costs_of, measured_bound
 from xla_explorer.explorer.measures.known_gathers import slices_for_known_gathers
+from xla_explorer.explorer.measures.loop_forms import LOOP_FORMS
 from xla_explorer.explorer.measures.profiling import kernel_threads, limits_here, measured_kernels
 from xla_explorer.explorer.measures.slow_forms import SLOW_FORMS
+from xla_explorer.explorer.measures.wasted_work import WASTED_WORK
 from xla_explorer.explorer.questions.decisions import decisions_of
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
 from xla_explorer.explorer.tables.code_rows import AdviceRow
@@ -194,6 +196,8 @@ SHARED_RULES: Final = (
     copy_less_in_loops,
     halve_doubles,
     *SLOW_FORMS,
+    *LOOP_FORMS,
+    *WASTED_WORK,
     slices_for_known_gathers,
 )
 

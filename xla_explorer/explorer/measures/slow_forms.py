@@ -16,6 +16,7 @@ from xla_explorer.explorer.measures.advice_rules import (
     KernelFact,
     longest_line,
 )
+from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.hlo.analysis.running_windows import scan_dimension
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -39,16 +40,17 @@ def of_kernels(
     facts: Facts, slow: Callable[[HloInstruction], bool], seen: str, change: str
 ) -> Advice | None:
     """Return advice on the kernels with an instruction of a slow form; None if they are fast."""
-    return _of(
-        facts,
-        [
-            kernel
-            for kernel in facts.kernels
-            if any(map(slow, kernel_instructions(kernel.instruction)))
-        ],
-        seen,
-        change,
-    )
+    found = [
+        (kernel, part)
+        for kernel in facts.kernels
+        if (part := next(filter(slow, kernel_instructions(kernel.instruction)), None)) is not None
+    ]
+    advice = _of(facts, [kernel for kernel, _ in found], seen, change)
+    if advice is None:
+        return None
+    _, part = max(found, key=lambda pair: pair[0].us)
+    place = SourceLines(part.parent.module).metadata_place(part.metadata)
+    return advice._replace(line=place or advice.line)
 
 
 def _of(

@@ -102,3 +102,32 @@ class FoundThing(NamedTuple):
     time: float
     id: int
     step: int
+
+
+class Risk(NamedTuple):
+    """An operation that probably does not compute what was meant.
+
+    Attributes
+    ----------
+    kind : str
+        `NaN`, `infinity`, `index-out-of-range`, `dropped-update`, `overwritten-update`,
+        `integer-overflow`, `cancellation`, `absorption`, `narrow-sum` or `all-pairs`.
+    instruction, opcode : str
+        Of the program as JAX lowered it.
+    line : str
+        The user's source line; empty if unknown.
+    reason : str
+        The evidence with numbers.
+    fix : str
+        A change of the program.
+    argument : str
+        The arguments on which it was seen.
+    """
+
+    kind: str
+    instruction: str
+    opcode: str
+    line: str
+    reason: str
+    fix: str
+    argument: str

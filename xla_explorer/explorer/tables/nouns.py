@@ -113,6 +113,7 @@ _NOUNS: Final = (
         lambda row: -_number(row, "median_us"),
     ),
     Noun("advice", (code_rows.AdviceRow,), lambda row: -_number(row, "gain_us")),
+    Noun("risk", (code_rows.Risk,), lambda row: 0),
     Noun("override", (code_rows.OverrideRow,), lambda row: bool(row.get("granted"))),
     Noun("remark", (code_rows.Remark,), lambda row: row.get("kind") != "missed"),
     Noun(

@@ -180,7 +180,7 @@ def first_nan(program: Any, *arrays: Any, seconds: float = 60.0, **keywords: Any
             if not _is_finite(np.asarray(leaf))
         ]
     )
-    search = _Search(module, time.monotonic() + seconds)
+    search = Search(module, time.monotonic() + seconds)
     try:
         results = evaluate_here(module, leaves, evaluator=search)
         report.results = sum([not _is_finite(leaf) for leaf in _arrays_of(results)])
@@ -206,7 +206,7 @@ class _Finding(NamedTuple):
     loops: tuple[str, ...]
 
 
-class _Search(Evaluator):
+class Search(Evaluator):
     """An evaluator that looks at every array that a step computes."""
 
     def __init__(self, module: HloModule, deadline: float) -> None:
@@ -298,7 +298,7 @@ def _origin(kind: str, finding: _Finding, places: PlacedModule) -> Origin:
     assert value is not None
     bad = np.isnan(value) if kind == "NaN" else np.isinf(value)
     index = tuple(map(int, np.argwhere(bad)[0])) if value.ndim else ()
-    operands = _operands_at(i, finding.operands, index)
+    operands = operands_at(i, finding.operands, index)
     _, place = places.find(i.name)
     return Origin(
         kind,
@@ -312,11 +312,11 @@ def _origin(kind: str, finding: _Finding, places: PlacedModule) -> Origin:
         int(value.size),
         index,
         operands,
-        _cause(kind, i, dict(zip("ab", [v for _, v in operands], strict=False))),
+        cause_at(kind, i, operands),
     )
 
 
-def _operands_at(
+def operands_at(
     i: HloInstruction, operands: Sequence[Value], index: tuple[int, ...]
 ) -> tuple[tuple[str, float], ...]:
     """Return the operands' values at an element, or their largest magnitudes."""
@@ -340,6 +340,7 @@ _HELP: Final[Mapping[str, str]] = {
     "sqrt": "clamp the argument at 0; a gradient of sqrt at 0 is infinite",
     "exponential": "subtract the maximum first, as jax.nn.softmax and logsumexp do",
     "divide": "add a small number to the denominator, or select with jnp.where on the operands",
+    "multiply": "use a wider type, scale the values, or select with jnp.where on the operands",
     "power": "keep the base positive, or compute in log space",
     "convert": "keep the wider type, or scale the values",
     "dot": "scale the operands, or accumulate in f32 (preferred_element_type)",
@@ -348,9 +349,10 @@ _HELP: Final[Mapping[str, str]] = {
 }
 
 
-def _cause(kind: str, i: HloInstruction, at: Mapping[str, float]) -> str:
-    """Return a sentence about the operands at the element, and what helps."""
-    name, a, b = i.opcode.name, at.get("a", np.nan), at.get("b", np.nan)
+def cause_at(kind: str, i: HloInstruction, operands: Sequence[tuple[str, float]]) -> str:
+    """Return a sentence about the operands at an element, and what helps."""
+    values = [value for _, value in operands]
+    name, (a, b) = i.opcode.name, [*values, np.nan, np.nan][:2]
     if name == "divide":
         text = f"{a:g} / {b:g}"
     elif name in ("subtract", "add", "multiply", "power", "remainder"):
@@ -361,7 +363,7 @@ def _cause(kind: str, i: HloInstruction, at: Mapping[str, float]) -> str:
     elif name == "convert":
         text = f"{a:g} in {i.shape.element_type.name}"
     elif name in ("dot", "convolution", "reduce", "reduce-window", "scatter"):
-        text = f"a sum in {i.shape.element_type.name} of operands up to {max(at.values()):g}"
+        text = f"a sum in {i.shape.element_type.name} of operands up to {max(values):g}"
     else:
         text = f"{name} of finite operands"
     helps = _HELP.get(name)

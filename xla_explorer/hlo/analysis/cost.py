@@ -398,26 +398,30 @@ def _fusion(i: HloInstruction) -> Cost:
         cost = instruction_cost(inner)
         flops, transcendentals = flops + cost.flops, transcendentals + cost.transcendentals
     root = fused.root
-    updated = root.operands[0] if root.opcode.name == "dynamic-update-slice" else None
-    read = 0.0
-    for parameter in fused.instructions.values():
-        if parameter.opcode.name != "parameter" or not parameter.users:
-            continue
-        if parameter is updated and len(parameter.users) == 1:
-            continue
-        if all(
-            u.opcode.name in ("slice", "dynamic-slice", "gather") and u.operands[0] is parameter
-            for u in parameter.users
-        ):
-            read += min(_size(parameter.shape), sum([u.shape.byte_size for u in parameter.users]))
-        else:
-            read += _size(parameter.shape)
-    return Cost(
-        flops,
-        transcendentals,
-        read,
-        _size(root.operands[1].shape) if updated is not None else i.shape.byte_size,
+    update = root if root.opcode.name == "dynamic-update-slice" else None
+    read = sum(
+        [
+            _read_of_parameter(parameter, update)
+            for parameter in fused.instructions.values()
+            if parameter.opcode.name == "parameter" and parameter.users
+        ]
     )
+    written = _size(root.operands[1].shape) if update is not None else i.shape.byte_size
+    return Cost(flops, transcendentals, read, written)
+
+
+def _read_of_parameter(parameter: HloInstruction, update: HloInstruction | None) -> float:
+    """Return the bytes that a fusion reads of a parameter.
+
+    update: the root, if it writes a part of an array in place; it does not read the rest.
+    """
+    users = [u for u in parameter.users if u is not update or u.operands[0] is not parameter]
+    if all(
+        u.opcode.name in ("slice", "dynamic-slice", "gather") and u.operands[0] is parameter
+        for u in users
+    ):
+        return min(_size(parameter.shape), sum([u.shape.byte_size for u in users]))
+    return _size(parameter.shape)
 
 
 def _while(i: HloInstruction) -> Cost:
