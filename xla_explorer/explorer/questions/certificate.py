@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.pipeline import PassStep
 from xla_explorer.compiler.pipeline.value_check import ValueCheck, largest_error
+from xla_explorer.compiler.pipeline.value_graph import NoValueGraphError, same_value_graph
 from xla_explorer.compiler.rewriting.declared import declared_rules
 from xla_explorer.compiler.rewriting.recorded_claims import recorded_claims
 from xla_explorer.compiler.rewriting.recorded_proofs import recorded_proofs
@@ -29,7 +30,6 @@ from xla_explorer.explorer.tables.rows import TIERS, CertificateRow, columns_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event
 from xla_explorer.hlo.analysis.cost import module_cost
-from xla_explorer.hlo.analysis.value_graph import NoValueGraphError, same_value_graph
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 PROVED, EXHAUSTIVE, SAMPLED, COMPARED, OPEN, REFUTED = TIERS
 
 _LEAST_SECONDS = 1.0
-_EVALUATED_PER_SECOND = 1e9
+_EVALUATED_PER_SECOND = 1e10
 """Operations and bytes of the evaluator, to see before a run that the time does not suffice."""
 
 

@@ -7,7 +7,7 @@ import pytest
 import xla_explorer as xe
 from tests.properties.random_modules import random_module
 from xla_explorer.compiler.pipeline.value_check import largest_error
-from xla_explorer.hlo.analysis.value_graph import NoValueGraphError, same_value_graph
+from xla_explorer.compiler.pipeline.value_graph import NoValueGraphError, same_value_graph
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
@@ -32,6 +32,53 @@ OTHER = {
     "another operation": PLAIN.replace("exponential", "tanh"),
     "an operation less": PLAIN.replace("exponential(s)", "copy(s)"),
 }
+FORMS = {
+    "a reshape before or after": (
+        """ENTRY e { x = f32[2,6] parameter(0) r = f32[12] reshape(x) two = f32[] constant(2)
+        b = f32[12] broadcast(two), dimensions={} ROOT m = f32[12] multiply(r, b) }""",
+        """ENTRY e { x = f32[2,6] parameter(0) two = f32[] constant(2)
+        b = f32[2,6] broadcast(two), dimensions={} m = f32[2,6] multiply(b, x)
+        ROOT r = f32[12] reshape(m) }""",
+    ),
+    "constants computed": (
+        """ENTRY e { x = f32[3] parameter(0) i = s32[3] iota(), iota_dimension=0
+        f = f32[3] convert(i) h = f32[3] negate(f) ROOT r = f32[3] add(x, h) }""",
+        """ENTRY e { x = f32[3] parameter(0) h = f32[3] constant({-0, -1, -2})
+        ROOT r = f32[3] add(x, h) }""",
+    ),
+    "a dot of transposes": (
+        """ENTRY e { x = f32[5,4,3] parameter(0) y = f32[5,3,6] parameter(1)
+        t = f32[5,3,4] transpose(x), dimensions={0,2,1} u = f32[6,5,3] transpose(y), dimensions={2,0,1}
+        ROOT d = f32[5,4,6] dot(t, u), lhs_batch_dims={0}, rhs_batch_dims={1},
+        lhs_contracting_dims={1}, rhs_contracting_dims={2} }""",
+        """ENTRY e { x = f32[5,4,3] parameter(0) y = f32[5,3,6] parameter(1)
+        ROOT d = f32[5,4,6] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0},
+        lhs_contracting_dims={2}, rhs_contracting_dims={1} }""",
+    ),
+}
+OTHER_FORMS = {
+    "elements in another order": (
+        "ENTRY e { x = f32[3,3] parameter(0) ROOT r = f32[3,3] copy(x) }",
+        "ENTRY e { x = f32[3,3] parameter(0) ROOT r = f32[3,3] transpose(x), dimensions={1,0} }",
+    ),
+    "equal bytes in another layout": (
+        "ENTRY e { x = f32[3,3]{1,0} parameter(0) ROOT r = f32[3,3]{0,1} copy(x) }",
+        "ENTRY e { x = f32[3,3]{1,0} parameter(0) ROOT r = f32[3,3]{0,1} bitcast(x) }",
+    ),
+    "free dimensions in another order": (
+        """ENTRY e { x = f32[4,4,3] parameter(0) y = f32[3] parameter(1)
+        ROOT d = f32[4,4] dot(x, y), lhs_contracting_dims={2}, rhs_contracting_dims={0} }""",
+        """ENTRY e { x = f32[4,4,3] parameter(0) y = f32[3] parameter(1)
+        t = f32[4,4,3] transpose(x), dimensions={1,0,2}
+        ROOT d = f32[4,4] dot(t, y), lhs_contracting_dims={2}, rhs_contracting_dims={0} }""",
+    ),
+    "a broadcast along another dimension": (
+        """ENTRY e { x = f32[3] parameter(0)
+        ROOT b = f32[3,3] broadcast(x), dimensions={0} }""",
+        """ENTRY e { x = f32[3] parameter(0)
+        ROOT b = f32[3,3] broadcast(x), dimensions={1} }""",
+    ),
+}
 LOOP = """c {{ p = (s32[], f32[4]) parameter(0) i = s32[] get-tuple-element(p), index=0
     n = s32[] constant({trips}) ROOT l = pred[] compare(i, n), direction=LT }}
   b {{ p = (s32[], f32[4]) parameter(0) i = s32[] get-tuple-element(p), index=0
@@ -50,6 +97,16 @@ def test_one_graph_has_many_forms(name: str) -> None:
 @pytest.mark.parametrize("name", OTHER)
 def test_another_computation_has_another_graph(name: str) -> None:
     assert not same_value_graph(parse_hlo(PLAIN), parse_hlo(OTHER[name]))
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_dimensions_and_constants_have_many_forms(name: str) -> None:
+    assert same_value_graph(*map(parse_hlo, FORMS[name]))
+
+
+@pytest.mark.parametrize("name", OTHER_FORMS)
+def test_elements_that_move_make_another_graph(name: str) -> None:
+    assert not same_value_graph(*map(parse_hlo, OTHER_FORMS[name]))
 
 
 def test_bodies_of_loops_are_compared() -> None:
