@@ -33,6 +33,13 @@ OTHER = {
     "an operation less": PLAIN.replace("exponential(s)", "copy(s)"),
 }
 FORMS = {
+    "two transposes, and a layout": (
+        """ENTRY e { x = f32[2,3,4]{2,1,0} parameter(0)
+        t = f32[4,2,3] transpose(x), dimensions={2,0,1} r = f32[4,1,2,3] reshape(t)
+        ROOT u = f32[4,3,2]{2,1,0} transpose(t), dimensions={0,2,1} }""",
+        """ENTRY e { x = f32[2,3,4]{2,1,0} parameter(0)
+        ROOT b = f32[4,3,2]{0,1,2} bitcast(x) }""",
+    ),
     "a reshape before or after": (
         """ENTRY e { x = f32[2,6] parameter(0) r = f32[12] reshape(x) two = f32[] constant(2)
         b = f32[12] broadcast(two), dimensions={} ROOT m = f32[12] multiply(r, b) }""",

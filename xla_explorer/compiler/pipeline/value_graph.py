@@ -1,6 +1,7 @@
 """Equality of modules by their value graphs: the same operations of the same values.
 
-Seen as equal: a fusion or call and its body; a value, its copy and its reshapes; equal
+Seen as equal: a fusion or call and its body; a value, its copy and its reshapes; transposes one
+after another and the one that they make; a bitcast and the elements that its layouts order; equal
 instructions and one of them; a tuple and the values in it; operations of small constants and their
 result; a dot of a transpose and the dot that reads the dimensions in that order; instructions
 without users, and their absence; layouts, names, shardings, schedules. Two modules with one value
@@ -25,6 +26,9 @@ from xla_explorer.hlo.shape import Shape
 
 ValueNumber: TypeAlias = int | tuple["ValueNumber", ...]
 """A number for the elements of an array in row-major order; a tuple has the values in it."""
+
+Sizes: TypeAlias = tuple[int, ...]
+Order: TypeAlias = tuple[int, ...]
 
 _SAME_VALUE = frozenset(("copy", "opt-barrier", "optimization-barrier"))
 _INLINED = frozenset(("call", "fusion"))
@@ -52,7 +56,7 @@ class ValueNumbers:
         self._numbers: dict[object, int] = {}
         self._results: dict[tuple[HloComputation, ValueNumber], ValueNumber] = {}
         self._constants: dict[ValueNumber, np.ndarray[Any, Any]] = {}
-        self._transposes: dict[ValueNumber, tuple[ValueNumber, Shape, tuple[int, ...]]] = {}
+        self._transposes: dict[ValueNumber, tuple[ValueNumber, Sizes, Order]] = {}
         self._evaluator = Evaluator()
 
     def result(self, module: HloModule) -> ValueNumber:
@@ -90,6 +94,8 @@ class ValueNumbers:
         self, i: HloInstruction, arguments: ValueNumber, operands: list[ValueNumber]
     ) -> ValueNumber:
         name = i.opcode.name
+        if i.shape.is_array and i.shape.element_count == 0 and not i.opcode.side_effect:
+            return self._unknown(("empty", i.shape.element_type), i.shape)
         if name == "parameter":
             assert isinstance(arguments, tuple)
             return arguments[i.parameter_number]
@@ -97,6 +103,8 @@ class ValueNumbers:
             return self._literal(i)
         if _keeps_the_elements(i):
             return operands[0]
+        if name in ("transpose", "bitcast") and _only_moves_elements(i):
+            return self._moved(i, operands[0])
         if name == "tuple":
             return tuple(operands)
         if name == "get-tuple-element" and isinstance(operands[0], tuple):
@@ -111,9 +119,40 @@ class ValueNumbers:
         folded = self._folded(i, operands)
         if folded is not None:
             return self._numbers.setdefault(key, self._constant(folded))
-        found = self._unknown(key, i.shape)
-        if name == "transpose":
-            self._transposes[found] = (operands[0], i.operands[0].shape, i.attributes["dimensions"])
+        return self._unknown(key, i.shape)
+
+    def _moved(self, i: HloInstruction, value: ValueNumber) -> ValueNumber:
+        """Return the elements of operand 0 as a transpose, or a bitcast's layouts, order them."""
+        before = i.operands[0].shape
+        if i.opcode.name == "transpose":
+            return self._transposed(value, before.dimensions, i.attributes["dimensions"])
+        # Memory holds the dimensions from major to minor, the reverse of a layout.
+        major = tuple(reversed(before.layout.minor_to_major))
+        in_memory = self._transposed(value, before.dimensions, major)
+        after = tuple(reversed(i.shape.layout.minor_to_major))
+        sizes = tuple([i.shape.dimensions[d] for d in after])
+        back = sorted(range(len(after)), key=lambda position: after[position])
+        return self._transposed(in_memory, sizes, tuple(back))
+
+    def _transposed(self, value: ValueNumber, sizes: Sizes, order: Order) -> ValueNumber:
+        """Return an array of these sizes with its dimensions in another order."""
+        known = self._transposes.get(value)
+        if known is not None and tuple([known[1][d] for d in known[2]]) == sizes:
+            value, sizes, order = known[0], known[1], tuple([known[2][d] for d in order])
+        moved = [d for d in order if sizes[d] != 1]
+        if moved == sorted(moved):
+            return value
+        if value in self._constants:
+            return self._constant(self._constants[value].reshape(sizes).transpose(order))
+        kept = sorted(moved)
+        key = (
+            "transpose",
+            value,
+            tuple([sizes[d] for d in kept]),
+            tuple([kept.index(d) for d in moved]),
+        )
+        found = self._numbers.setdefault(key, len(self._numbers))
+        self._transposes.setdefault(found, (value, sizes, order))
         return found
 
     def _key(self, i: HloInstruction, operands: list[ValueNumber]) -> tuple[object, ...]:
@@ -126,7 +165,10 @@ class ValueNumbers:
         if name == "dot" and _is_static(i):
             return self._dot_key(i, operands)
         called = tuple([self._of_parameters(c) for c in i.called])
-        about = (name, without_sharding(i.attributes), called, tuple(operands))
+        attributes = without_sharding(i.attributes)
+        if name != "custom-call":
+            attributes = attributes.with_values(backend_config=None)
+        about = (name, attributes, called, tuple(operands))
         if (
             i.opcode.elementwise
             and _is_static(i)
@@ -144,14 +186,12 @@ class ValueNumbers:
         for operand, value, names in zip(i.operands, operands, _DOT_DIMENSIONS, strict=True):
             batch, contracting = (tuple(i.attributes.get(name, ())) for name in names)
             free = [d for d in range(operand.shape.rank) if d not in batch and d not in contracting]
-            roles, shape = [batch, contracting, free], operand.shape
-            while value in self._transposes:
-                source, source_shape, order = self._transposes[value]
-                if tuple([source_shape.dimensions[d] for d in order]) != shape.dimensions:
-                    break
+            roles, sizes = [batch, contracting, free], operand.shape.dimensions
+            known = self._transposes.get(value)
+            if known is not None and tuple([known[1][d] for d in known[2]]) == sizes:
+                value, sizes, order = known
                 roles = [[order[d] for d in role] for role in roles]
-                value, shape = source, source_shape
-            sides.append((value, shape.dimensions, *map(tuple, roles)))
+            sides.append((value, sizes, *map(tuple, roles)))
         rest = without_sharding(i.attributes).with_values(
             **dict.fromkeys([name for names in _DOT_DIMENSIONS for name in names])
         )
@@ -213,17 +253,17 @@ def _keeps_the_elements(i: HloInstruction) -> bool:
     name = i.opcode.name
     if name in _SAME_VALUE:
         return True
-    if name not in ("reshape", "bitcast", "transpose") or not _is_static(i):
-        return False
-    before = i.operands[0].shape
-    if name == "transpose":
-        moved = [d for d in i.attributes["dimensions"] if before.dimensions[d] != 1]
-        return moved == sorted(moved)
-    if name == "bitcast":
-        # With a layout that is not row-major, equal bytes are other elements.
-        plain = i.shape is i.shape.base and before is before.base
-        return i.shape is before or (plain and i.shape.element_type is before.element_type)
-    return True
+    return name == "reshape" and _is_static(i)
+
+
+def _only_moves_elements(i: HloInstruction) -> bool:
+    """Return True for a transpose, and for a bitcast that reads the same elements without tiles."""
+    shapes = (i.shape, i.operands[0].shape)
+    return (
+        _is_static(i)
+        and shapes[0].element_type is shapes[1].element_type
+        and not any(shape.layout.properties for shape in shapes)
+    )
 
 
 def _require_no_effects(i: HloInstruction) -> None:
