@@ -78,11 +78,20 @@ class Runner:
         return self
 
     def __exit__(self, *problem: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process."""
         self._child.close()
 
     def results(self, module: HloModule, arrays: Sequence[Array]) -> list[Array]:
         """Compile and run a program; XlaProcessError if XLA refuses it."""
         changed = in_width(module, self.way.width)
+        if not all(p.shape.is_array for p in changed.entry.parameters()):
+            raise XlaExplorerError(
+                f"the parameters of {module.name} must be arrays, got a tuple or a token",
+                "give each value as a parameter of its own, as JAX does",
+            )
         kinds = [p.shape.element_type.dtype for p in changed.entry.parameters()]
         self._child.ask(*SourceNames(changed).request)
         given = [np.asarray(a).astype(k, copy=False) for a, k in zip(arrays, kinds, strict=True)]
