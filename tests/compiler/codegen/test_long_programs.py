@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.backends.cpu_program.program_writing import ENTRY
 from xla_explorer.backends.interfaces import AotCompilationOptions
 from xla_explorer.backends.interfaces.abilities import AheadOfTimeCompiler
 from xla_explorer.backends.registry import platform
+from xla_explorer.compiler.codegen.entry_functions import PART_RECORDS
 from xla_explorer.compiler.codegen.operation_writer import LONG_PROGRAM
+from xla_explorer.hlo.evaluator.registry import evaluates_custom_call
 
 CPUS = (
     ("x86_64-unknown-linux-gnu", "x86-64"), ("x86_64-unknown-linux-gnu", "x86-64-v2"), ("x86_64-unknown-linux-gnu", "x86-64-v3"),
@@ -77,3 +80,31 @@ def test_values_of_long_programs_of_small_arrays(lanes: int, element_type: str) 
     argument = values.astype(xe.random_arguments(text)[0].dtype)
     got, expected = (np.asarray(run(argument)) for run in (session, lambda a: xe.evaluate(text, a)))
     np.testing.assert_array_equal(got, expected)
+
+
+def test_the_entry_of_a_long_program_is_several_functions() -> None:
+    """LLVM's time is more than linear in the records of one function."""
+    text = asks_of(13, "f32", 4 * LONG_PROGRAM)
+    session = xe.compile(text, cache=False)
+    functions = session.executable.program.module.functions
+    entry = [f for f in functions if f.name.startswith(ENTRY)]
+    assert len(entry) > 2
+    assert max(len(f.body) for f in entry) < 2 * PART_RECORDS
+    argument = np.arange(13, dtype=np.float32) - 2
+    expected = np.asarray(xe.evaluate(text, argument))
+    np.testing.assert_array_equal(np.asarray(session(argument)), expected)
+
+
+def test_a_failing_step_of_a_long_program_ends_it() -> None:
+    """The error of a Python step in one part is that of the whole program."""
+
+    @evaluates_custom_call("fails_in_a_long_program")
+    def _fails(*given: object) -> object:
+        raise ValueError("this step fails")
+
+    call = '  f = f32[13] custom-call(v_0), custom_call_target="fails_in_a_long_program"\n  v_1 ='
+    text = asks_of(13, "f32", 4 * LONG_PROGRAM).replace("  v_1 =", call)
+    text = text.replace("negate(", "add(f, ")
+    session = xe.compile(text, cache=False)
+    with pytest.raises(Exception, match="this step fails"):
+        session(np.zeros(13, np.float32))

@@ -391,6 +391,10 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder):
         """True if the body has a loop, or joins values of two branches."""
         return any(isinstance(record, Phi) for record in self.records)
 
+    def start_function(self) -> None:
+        """Begin another function, at its entry."""
+        self.records, self._entry_records, self._block = [], [], "entry"
+
     def body(self, origin: int | None = None, first: Sequence[Line] = ()) -> Body:
         """Return the whole body; stack slots follow `first`."""
         return super().body(origin, (*first, *self._entry_records))

@@ -21,12 +21,12 @@ from xla_explorer.compiler.codegen.cache_blocking import (
     pays,
 )
 from xla_explorer.compiler.codegen.dispatch import LoweringKind, write_kernel
+from xla_explorer.compiler.codegen.entry_functions import EntryFunctions
 from xla_explorer.compiler.codegen.foreign_calls import foreign_call_function
-from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
-from xla_explorer.compiler.codegen.ir.llvm_module import SOURCE, LlvmFunction, LlvmModule
+from xla_explorer.compiler.codegen.ir.llvm_module import SOURCE, LlvmModule
 from xla_explorer.compiler.codegen.ir.marks import WHILE, metadata_definitions
-from xla_explorer.compiler.codegen.ir.records import INVARIANT, Access
-from xla_explorer.compiler.codegen.ir.types import I8, I32, I64, PTR
+from xla_explorer.compiler.codegen.ir.records import Access
+from xla_explorer.compiler.codegen.ir.types import I8, I32
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.operation_writer import OperationWriter, PlaceOf
 from xla_explorer.compiler.codegen.parallel_plan import cache_blocking_decision
@@ -37,8 +37,6 @@ from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
-
-MOST_POINTERS = 32  # passed as parameters
 
 
 class HostProgramWriter:
@@ -63,6 +61,7 @@ class HostProgramWriter:
         self.noalias, self.instrumented = noalias, instrumented
         self.operations = OperationWriter(kernels, place_of, layout, instrumented=instrumented)
         self.w, self.calls = self.operations.w, self.operations.calls
+        self.entry = EntryFunctions(self.operations, self.name)
 
     # -- computations ------------------------------------------------------------------------------
     def computation(self, computation: HloComputation) -> None:
@@ -85,6 +84,8 @@ class HostProgramWriter:
             else:
                 chain.append((i, rows))
                 accesses += own
+            if computation is self.module.entry:
+                self.entry.between_steps()
         self._chain(chain, accesses)
 
     def _in_chains(self, sequence: Sequence[HloInstruction]) -> set[HloInstruction]:
@@ -244,57 +245,6 @@ class HostProgramWriter:
         w.start_block(end)
 
     # -- the whole ---------------------------------------------------------------------------------
-    def _entry_functions(self) -> list[LlvmFunction]:
-        """Return the entry function.
-
-        In a program with loops it passes the table's pointers to an inner function as noalias
-        parameters. LLVM then keeps loop-carried values in registers.
-        """
-        outer_code = InOrderBuilder()
-        table = outer_code.named("%arguments", PTR)
-        pointers = []
-        for slot, pointer in self.calls.pointers.items():
-            place = (table, outer_code.named(slot, I64))
-            at = outer_code.define(f"{pointer}.at", "getelementptr", PTR, place, "inbounds ptr")
-            pointers.append(
-                outer_code.define(pointer.name, "load", PTR, (at,), Access(0, INVARIANT))
-            )
-        unoptimized = ("optnone", "noinline") if self.operations.is_long else ()
-        whole = LlvmFunction(
-            self.name,
-            ("ptr noalias %arguments",),
-            self.w.body(first=outer_code.records),
-            result="i32",
-            linkage="",
-            attributes=("nounwind", *unoptimized),
-            globals=metadata_definitions(self.w.marks),
-            declarations=tuple(self.w.declarations),
-            callees=tuple(self.calls.callees),
-            has_loop=self.w.has_loop,
-        )
-        if not self._has_inner_function():
-            return [whole]
-        name = self.kernels.fresh_name(f"{self.name}_body")
-        inner = whole._replace(
-            name=name,
-            parameters=tuple(
-                [f"ptr noalias {pointer}" for pointer in self.calls.pointers.values()]
-            ),
-            body=self.w.body(),
-            linkage="internal",
-            attributes=("noinline", "nounwind"),
-        )
-        status = outer_code.define("%status", "call", I32, tuple(pointers), f"i32 @{name}")
-        outer_code.return_(status)
-        outer = whole._replace(
-            body=outer_code.body(),
-            globals=(),
-            declarations=(),
-            callees=(name,),
-            has_loop=False,
-        )
-        return [inner, outer]
-
     def _has_inner_function(self) -> bool:
         """Return True for a program with loops whose argument pointers are known not to alias."""
         loops = any(
@@ -303,13 +253,7 @@ class HostProgramWriter:
             for i in c.instructions.values()
         )
         # The evaluator writes through its own pointers.
-        return (
-            self.noalias
-            and loops
-            and not self.operations.is_long
-            and not self.operations.steps
-            and len(self.calls.pointers) <= MOST_POINTERS
-        )
+        return self.noalias and loops and not self.operations.is_long and not self.operations.steps
 
     def write(self) -> HostProgram:
         """Return the program."""
@@ -331,7 +275,10 @@ class HostProgramWriter:
         kernels.note_vectors()
         declarations = {**self.w.declarations, **kernels.declarations}
         definitions = dict.fromkeys([*kernels.globals, *metadata_definitions(self.w.marks)])
-        functions = [*kernels.definitions(), *self._entry_functions()]
+        functions = [
+            *kernels.definitions(),
+            *self.entry.functions(has_inner=self._has_inner_function()),
+        ]
         for function in vector_math_functions(kernels.math, self.kernels.target.vector.fma):
             functions.append(function.definition._replace(is_spaced=False))
             declarations.update(dict.fromkeys(function.declarations))

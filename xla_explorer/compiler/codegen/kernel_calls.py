@@ -44,6 +44,10 @@ class KernelCalls:
         self.callees: dict[str, None] = {}
         self.slots: set[int] = set()
 
+    def start_function(self) -> None:
+        """Drop what belongs to one function."""
+        self.pointers, self.callees = {}, {}
+
     def base(self, slot: int) -> Value[Pointer]:
         """Return the pointer in a slot of the argument table, loaded once at the function's entry.
 
