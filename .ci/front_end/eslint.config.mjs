@@ -1,7 +1,7 @@
 // What undefined names and wrong types are, tsc says; these are habits.
 export default [
   {
-    files: ["xla_explorer/explorer/page/assets/*.js"],
+    files: ["xla_explorer/explorer/page/assets/**/*.js"],
     languageOptions: { ecmaVersion: 2023, sourceType: "module" },
     linterOptions: { reportUnusedDisableDirectives: "error" },
     rules: {

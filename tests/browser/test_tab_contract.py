@@ -32,8 +32,8 @@ pytestmark = [
 ]
 
 SCRIPT = """
-import { make } from "./elements.js";
-import { registerTab } from "./tabs.js";
+import { make } from "../core/elements.js";
+import { registerTab } from "../core/tabs.js";
 
 function passesTab(app) {
   const root = make("div", { className: "xe-panel xe-passes" }),
@@ -58,6 +58,7 @@ def added_tab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     """Add the tab beside all others, as if it were in the package."""
     tab = Tab(
         "passes",
+        "tables",
         static=lambda source, rows: f"<p>{len(list(source.steps())[:rows])} passes</p>",
     )
 
@@ -68,12 +69,18 @@ def added_tab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     asked = Question("view", passes, Cost.INSTANT, "", 1)
     monkeypatch.setitem(_REGISTRY, asked.name, asked)
     shutil.copytree(front_end.ASSETS, tmp_path / "assets")
-    (tmp_path / "assets" / "calls.js").write_text(calls_script())
-    (tmp_path / "assets" / "passes.js").write_text(SCRIPT)
+    (tmp_path / "assets" / "core" / "calls.js").write_text(calls_script())
+    (tmp_path / "assets" / "tables" / "passes.js").write_text(SCRIPT)
     monkeypatch.setattr(front_end, "ASSETS", tmp_path / "assets")
     for module in (front_end, static_form):
         monkeypatch.setattr(module, "TABS", (*TABS, tab))
-    made = (front_end.script, front_end.page_module, front_end.widget_module, front_end.style)
+    made = (
+        front_end._text,
+        front_end.script,
+        front_end.page_module,
+        front_end.widget_module,
+        front_end.style,
+    )
     for text in made:
         text.cache_clear()
     yield

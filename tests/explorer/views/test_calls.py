@@ -35,7 +35,7 @@ def test_the_script_of_calls_is_what_the_registry_says() -> None:
 def test_every_request_of_the_script_is_a_question_and_every_question_is_requested() -> None:
     known = {*requests(), *WIDGET}
     used = set()
-    for path in ASSETS.glob("*.js"):
+    for path in ASSETS.rglob("*.js"):
         text = path.read_text(encoding="utf-8")
         used |= set(re.findall(r'(?:\.report|\brequest|tryOut|\bbring)\((?:app, )?"(\w+)"', text))
     assert used <= known, used - known

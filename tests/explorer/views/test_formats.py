@@ -17,9 +17,6 @@ from tests.explorer.views.asset_script import quickjs
 from tests.support.explorer_fakes import GeneratedSource, HostileSource, SoftmaxSource
 from xla_explorer.explorer.display.quantities import byte_count, headline, microseconds, percent
 from xla_explorer.explorer.page.front_end import (
-    ASSETS,
-    WORKER,
-    modules,
     page_module,
     script,
     widget_module,
@@ -155,9 +152,6 @@ def test_joined_script_has_no_imports_and_no_double_names() -> None:
     assert not re.search(r"^(import|export) ", text, re.MULTILINE)
     names = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", text, re.MULTILINE)
     assert sorted(names) == sorted(set(names))
-    assert {f"{name}.js" for name in {*modules(), *WORKER, "page"}} == {
-        file.name for file in ASSETS.glob("*.js")
-    }
     assert "innerHTML" not in text and "insertAdjacentHTML" not in text
 
 

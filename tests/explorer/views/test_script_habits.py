@@ -67,7 +67,7 @@ ALLOWED = {
 
 def test_every_regular_expression_of_the_script_reads_what_is_not_the_kernels_prose() -> None:
     found: dict[str, set[str]] = {}
-    for file in sorted(ASSETS.glob("*.js")):
+    for file in sorted(ASSETS.rglob("*.js")):
         for line in file.read_text(encoding="utf-8").splitlines():
             code = line.split(" //")[0]
             if not code.lstrip().startswith(("//", "*", "/*")):
@@ -146,7 +146,7 @@ TAKEN_APART = {
 def test_no_text_of_the_kernel_is_taken_apart() -> None:
     found = {
         file.name: set(_METHOD.findall(file.read_text(encoding="utf-8")))
-        for file in sorted(ASSETS.glob("*.js"))
+        for file in sorted(ASSETS.rglob("*.js"))
     }
     assert {name: calls for name, calls in found.items() if calls} == {
         name: set(calls) for name, calls in TAKEN_APART.items()

@@ -4,7 +4,7 @@ A slot is an instruction's line, a node or an edge, with the identity that it ke
 It has a row, and further rows with the steps at which they begin. A step is a sequence of slots,
 written as a difference to the sequence of the step before (`SlotSequence`). A pass that changes the
 rows of many slots leaves the sequence as it is. Rows travel by columns: numbers as differences,
-frequent words as indices into a table. The script has the inverses, in `assets/pools.js`.
+frequent words as indices into a table. The script has the inverses, in `assets/core/pools.js`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Layered layout (Sugiyama) of the static pictures; in the browser assets/layout.js does it.
+"""Layered layout (Sugiyama) of the static pictures; in the browser assets/worker/layout.js does it.
 
 Layers by longest path, one chain of bends per source, barycentre sweeps for the order, exact
 weighted least squares for the coordinates (pool adjacent violators). Effort is bounded by counted

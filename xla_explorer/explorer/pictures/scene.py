@@ -1,7 +1,7 @@
 """The scene of a static picture: open and closed boxes, the region within the budget, positions.
 
 Boxes that a reader opens and closes, and positions kept from step to step, are in the browser:
-assets/scene.js.
+assets/graph/scene.js.
 
 An element is one drawn thing: a node, a closed box (drawn as one node) or an open box (a picture of
 its own, placed as one node). Scopes dissolve when open: their nodes join the graph around them.
