@@ -91,9 +91,8 @@ def test_the_minimap_shows_where_one_is_and_leads_elsewhere(browser: Any, tmp_pa
     trace = xe.optimize(layers_text(4), "dce", verify=False)
     page = browser.new_page(viewport={"width": 1200, "height": 800}, has_touch=True)
     open_live(page, xe.explore(trace), tmp_path)
-    page.evaluate(
-        "() => { for (let k = 0; k < 6; k++) document.querySelector('.xe').explorer.key({ key: '+', preventDefault() {} }); }"
-    )
+    for _ in range(6):
+        page.keyboard.press("+")
     box = page.locator(".xe-minimap svg").bounding_box()
     assert box["width"] <= 151 and box["height"] <= 111
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 3)

@@ -64,7 +64,7 @@ def test_a_key_that_comes_while_a_decision_is_sought_is_the_last_word(
         xe.compile(layers_text(1), threads=1).save(tmp_path / "keys.html").as_uri() + "#tab=graph"
     )
     page.wait_for_selector(".xe[data-ready]")
-    page.evaluate("() => { document.querySelector('.xe').explorer.frames = true; }")
+    page.evaluate("() => { document.querySelector('.xe').explorer.toggleFrames(); }")
     page.evaluate(
         "() => { const { explorer } = document.querySelector('.xe'); return Promise.all([explorer.nextDecision(1), explorer.nextDecision(1)]); }"
     )

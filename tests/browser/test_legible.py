@@ -82,7 +82,10 @@ def _check(page: Any, what: str) -> list[Written]:
     return texts
 
 
-_ROOF = "roof => { document.querySelector('.xe').explorer.store.data.roof = roof; }"
+_ROOF = """roof => {
+  const { explorer } = document.querySelector('.xe');
+  explorer.measured({ roof, timings: explorer.store.data.timings });
+}"""
 _COLOUR_BY_TIME = """() => {
   const select = document.querySelector(".xe-tools select");
   select.value = "0";

@@ -22,7 +22,7 @@ const LOOP_HEADS = [
 
 /**
  * The panel for a kernel and a stage; it fills itself.
- * @param {import("../core/state.js").App} app
+ * @param {import("../core/app.js").App} app
  * @param {number} kernel
  * @param {string} stage
  * @param {(line: number) => void} go shows a line of the stage's text

@@ -9,26 +9,114 @@ import { paneTitle } from "./pane_titles.js";
 
 /** @typedef {import("./code_pane.js").Pane} Pane */
 
-/** @param {import("../core/state.js").App} app */
-export function codeStrip(app) {
+/**
+ * The scroll positions of the panes.
+ * @param {import("../core/app.js").App} app
+ * @param {Map<string, import("./code_pane.js").BuiltPane>} built
+ * @param {() => Pane[]} inFront
+ */
+function scrollingOf(app, built, inFront) {
+  /** @type {Map<string, number>} the position of each pane, kept over steps and when panes are added or removed */
+  const tops = new Map();
+  let isPlaced = true, // all panes are scrolled to their positions
+    frame = 0;
+  function remember() {
+    if (isPlaced) for (const [name, { lines }] of built) if (lines.root.isConnected) tops.set(name, lines.root.scrollTop);
+  }
+  // Reading scroll positions forces a layout; in an animation frame the layout is done anyway.
+  function reveal() {
+    frame ||= requestAnimationFrame(() => {
+      frame = 0;
+      for (const pane of inFront()) {
+        const lines = built.get(pane.name)?.lines;
+        if (!lines) continue;
+        if (!isPlaced) scrollToPlace(pane, lines);
+        if (app.origin !== pane.name) lines.reveal();
+      }
+      isPlaced = true;
+    });
+  }
+  /** To the last position, else to the head of the entry computation. @param {Pane} pane @param {import("./code_pane.js").BuiltPane["lines"]} lines */
+  function scrollToPlace({ name, entry, lines: texts }, lines) {
+    const top = tops.get(name),
+      first = entry === undefined || entry === null ? -1 : (texts ?? []).findIndex(([, id]) => id === entry);
+    if (top !== undefined) lines.root.scrollTop = top;
+    else if (first > 1) lines.scrollTo(first - 1);
+  }
+  return {
+    remember,
+    reveal,
+    /** The panes are arranged anew: each goes to its position in the next frame. */
+    place() {
+      isPlaced = false;
+    },
+  };
+}
+
+/** The panes of a session; the text that is edited, too, in a live view. @param {import("../core/app.js").App} app @returns {Promise<Pane[]>} */
+async function loadedPanes({ store }) {
+  const panes = (await store.panes()).filter((/** @type {Pane} */ p) => p.name !== "hlo" || store.steps.length < 2);
+  for (const pane of panes) pane.entry = store.steps[pane.name === "hlo" ? store.steps.length - 1 : 0].entry;
+  return store.data.live ? [...panes, { name: EDITED, producer: "", note: "", lines: [] }] : panes;
+}
+
+/**
+ * The button of a pane, which opens and closes it.
+ * @param {Pane} pane @param {number} at @param {boolean} isOpen @param {() => void} onclick @param {import("./pane_frame.js").FrameActions} actions
+ */
+const paneChip = ({ name }, at, isOpen, onclick, actions) =>
+  draggable(
+    make(
+      "button",
+      { tabIndex: -1, className: isOpen ? "on" : "", title: `key ${at + 1}; drag it onto a pane to open it there as a tab`, onclick },
+      make("kbd", { textContent: at + 1 }),
+      paneTitle(name),
+    ),
+    name,
+    actions,
+  );
+
+/** A pane of a large module is loaded when it is opened: assembly may take a code generation. @param {import("../core/app.js").App} app @param {Pane} pane */
+async function fetchLines({ store }, pane) {
+  try {
+    pane.lines = await store.pane(pane.name);
+  } catch (error) {
+    pane.lines = [[messageOf(error), null]];
+  }
+}
+
+/** The panes in their order, those of the chosen step made anew. @param {import("../core/app.js").App} app @param {Pane[]} panes */
+function withPanesOfStep(app, panes) {
+  const fixed = panes.filter(p => !p.follows);
+  return [...fixed.filter(p => p.name === "source"), ...panesOfStep(app), ...fixed.filter(p => p.name !== "source")];
+}
+
+/** @param {import("../core/app.js").App} app */
+function stripElements(app) {
   const chips = make("span", { className: "xe-pane-chips" }),
     body = make("div", { className: "xe-panes" }),
     fold = make("button", { className: "xe-fold", tabIndex: -1, textContent: "▾", title: "fold or open (v)", onclick: () => root.classList.toggle("folded") }),
     note = make("span", { className: "xe-dim", textContent: "lines with the same stripe belong to the same instruction" }),
-    wrap = make("button", { className: "xe-wrap", tabIndex: -1, textContent: "wrap", title: "wrap long lines", ariaPressed: "false", onclick: wrapLines }),
+    wrap = make("button", { className: "xe-wrap", tabIndex: -1, textContent: "wrap", title: "wrap long lines", ariaPressed: "false" }),
     head = make("header", {}, fold, make("b", { textContent: "Code" }), chips, note, noiseButton(app), wrap),
     root = make("section", { className: "xe-code", ariaLabel: "code" }, head, body);
+  return { root, chips, body, fold, wrap };
+}
+
+/**
+ * @param {import("../core/app.js").App} app
+ * @param {{ pane: string | null, kept: string[] }} wanted the panes of an earlier view; without any, one pane among the default ones
+ */
+export function codeStrip(app, wanted) {
+  const { root, chips, body, fold, wrap } = stripElements(app);
+  wrap.onclick = wrapLines;
   /** @type {Map<string, import("./code_pane.js").BuiltPane>} */
   const built = new Map();
-  /** @type {Map<string, number>} the scroll position of each pane, kept over steps and when panes are added or removed */
-  const tops = new Map();
   /** @type {Pane[]} */
   let panes = [];
   /** @type {import("./open_panes.js").OpenPane[]} */
   let open = [];
-  let loaded = false,
-    isPlaced = true, // all panes are scrolled to their positions
-    frame = 0;
+  let loaded = false;
 
   function wrapLines() {
     const on = root.classList.toggle("wrapped");
@@ -43,7 +131,8 @@ export function codeStrip(app) {
     built.delete(name);
   }
   const isOpen = (/** @type {string} */ name) => open.some(({ names }) => names.includes(name)),
-    inFront = () => open.map(({ front }) => front);
+    inFront = () => open.map(({ front }) => front),
+    scrolling = scrollingOf(app, built, () => inFront().map(paneOf));
   /** @param {string} name */
   function build(name) {
     const pane = paneOf(name),
@@ -52,35 +141,15 @@ export function codeStrip(app) {
         if (inFront().includes(name)) layout();
       },
       entry = built.get(name) ?? (name === EDITED ? editorPane(app) : codePane(app, pane, changed));
-    if (!built.has(name) && !pane.lines) fetchLines(pane, changed);
+    if (!built.has(name) && !pane.lines) fetchLines(app, pane).then(changed);
     built.set(name, entry);
     return entry;
   }
-  /** A pane of a large module is loaded when it is opened: assembly may take a code generation. @param {Pane} pane @param {() => void} changed */
-  async function fetchLines(pane, changed) {
-    try {
-      pane.lines = await app.store.pane(pane.name);
-    } catch (error) {
-      pane.lines = [[messageOf(error), null]];
-    }
-    changed();
-  }
   function layout() {
-    const chip = (/** @type {Pane} */ p, /** @type {number} */ k) =>
-        draggable(
-          make(
-            "button",
-            { tabIndex: -1, className: isOpen(p.name) ? "on" : "", title: `key ${k + 1}; drag it onto a pane to open it there as a tab`, onclick: () => toggle(k) },
-            make("kbd", { textContent: k + 1 }),
-            paneTitle(p.name),
-          ),
-          p.name,
-          actions,
-        ),
-      nothing = panes.length ? "choose panes with 1 to 9" : "this session has no code panes",
+    const nothing = panes.length ? "choose panes with 1 to 9" : "this session has no code panes",
       all = panes.map(p => p.name);
-    chips.replaceChildren(...panes.map(chip));
-    rememberTops();
+    chips.replaceChildren(...panes.map((p, k) => paneChip(p, k, isOpen(p.name), () => toggle(k), actions)));
+    scrolling.remember();
     app.editor.held(() => {
       const entries = open.map(pane => ({ pane, entry: build(pane.front) }));
       body.replaceChildren(
@@ -88,37 +157,14 @@ export function codeStrip(app) {
       );
     });
     body.style.setProperty("--xe-panes", String(Math.max(1, open.length)));
-    isPlaced = false;
+    scrolling.place();
     mark();
-  }
-  function rememberTops() {
-    if (isPlaced) for (const [name, { lines }] of built) if (lines.root.isConnected) tops.set(name, lines.root.scrollTop);
-  }
-  // Reading scroll positions forces a layout; in an animation frame the layout is done anyway.
-  function scrollInFrame() {
-    frame ||= requestAnimationFrame(() => {
-      frame = 0;
-      for (const name of inFront()) {
-        const lines = built.get(name)?.lines;
-        if (!lines) continue;
-        if (!isPlaced) scrollToPlace(paneOf(name), lines);
-        if (app.origin !== name) lines.reveal();
-      }
-      isPlaced = true;
-    });
-  }
-  /** To the last position, else to the head of the entry computation. @param {Pane} pane @param {import("./code_pane.js").BuiltPane["lines"]} lines */
-  function scrollToPlace({ name, entry, lines: texts }, lines) {
-    const top = tops.get(name),
-      first = entry === undefined || entry === null ? -1 : (texts ?? []).findIndex(([, id]) => id === entry);
-    if (top !== undefined) lines.root.scrollTop = top;
-    else if (first > 1) lines.scrollTo(first - 1);
   }
   /** @param {import("./open_panes.js").OpenPane[]} next */
   function arrange(next) {
     open = next;
     root.classList.remove("folded");
-    app.change({ panes: shown() });
+    app.setPanes(shown());
     layout();
   }
   const shown = () => open.map(writtenPane);
@@ -143,46 +189,37 @@ export function codeStrip(app) {
       const ids = app.store.standing(app.pointed === null ? [app.selected, ...app.also] : [app.pointed], entry.lines.present, app.now?.picture.aliases);
       entry.lines.light(ids);
     }
-    scrollInFrame();
+    scrolling.reveal();
   }
-  const existing = (/** @type {string[]} */ words) =>
-    readPanes(
-      words,
-      panes.map(p => p.name),
-    );
+  const existing = (/** @type {string[]} */ words) => readPanes(words, panes.map(p => p.name));
   // Two panes follow the timeline; the others belong to the session.
   function follow() {
-    const own = panesOfStep(app),
-      fixed = panes.filter(p => !p.follows);
-    panes = [...fixed.filter(p => p.name === "source"), ...own, ...fixed.filter(p => p.name !== "source")];
-    rememberTops();
-    for (const { name } of own) forget(name);
+    panes = withPanesOfStep(app, panes);
+    scrolling.remember();
+    for (const { name, follows } of panes) if (follows) forget(name);
     open = existing(shown());
     if (loaded) layout();
   }
   async function load() {
-    const { store } = app;
     try {
-      panes = (await store.panes()).filter((/** @type {Pane} */ p) => p.name !== "hlo" || store.steps.length < 2);
+      panes = await loadedPanes(app);
     } catch (error) {
       body.replaceChildren(make("p", { className: "xe-error", textContent: messageOf(error) }));
       return;
     }
-    for (const pane of panes) pane.entry = store.steps[pane.name === "hlo" ? store.steps.length - 1 : 0].entry;
-    if (store.data.live) panes.push({ name: EDITED, producer: "", note: "", lines: [] });
     follow();
-    const kept = existing(app.keptPanes);
-    open = kept.length ? kept : firstPanes(panes, app.wantedPane, store.data.live).map(paneOfOne);
+    const kept = existing(wanted.kept);
+    open = kept.length ? kept : firstPanes(panes, wanted.pane, app.store.data.live).map(paneOfOne);
     for (const name of inFront().filter(name => name !== EDITED)) {
       build(name);
       await yieldToMain();
     }
     layout();
     loaded = true;
-    app.change({ panes: shown() });
+    app.setPanes(shown());
   }
   // An open editor is there at once, so that it receives keys that are pressed before the other panes are loaded.
-  const takeEditor = () => readPanes(app.keptPanes, [EDITED]).length && body.append(app.editor.root);
+  const takeEditor = () => readPanes(wanted.kept, [EDITED]).length && body.append(app.editor.root);
   app.subscribe(["selected", "pointed"], mark);
   app.subscribe(["text"], () => app.store.steps[app.step].level !== "llvm" && follow());
   return { root, load, takeEditor, toggle, shown, isLoaded: () => loaded, fold: () => fold.click() };

@@ -4,7 +4,7 @@ import { lineBlocks } from "./lines.js";
 import { paneTitle } from "./pane_titles.js";
 import { namedAll } from "../core/store.js";
 
-/** @typedef {import("../core/state.js").App} App */
+/** @typedef {import("../core/app.js").App} App */
 /**
  * A text of the strip. counts: line number -> the emulator's counters.
  * @typedef {Object} Pane
@@ -73,10 +73,7 @@ function countButton(app, pane, changed) {
       pane.counts = new Map(rows.map(r => [r.line, { ...r, heat: r.share / most }]));
       changed();
     },
-    problem => {
-      app.change({ problem });
-      app.problem = "";
-    },
+    app.showProblem,
   );
 }
 

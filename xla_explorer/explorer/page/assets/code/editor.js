@@ -9,6 +9,18 @@ const READ_AFTER = 150,
 
 /** @typedef {{ line: number, column: number, end_column: number, message: string, hint: string, where: string }} Fault */
 
+/** The lines of a text, with marks where it has faults. @param {string} text @param {Fault[]} faults @returns {(string | Node)[]} */
+function markedLines(text, faults) {
+  const byLine = new Map(faults.map(f => [f.line, f]));
+  return text.split("\n").flatMap((line, k) => {
+    const fault = byLine.get(k + 1);
+    if (!fault) return [line + "\n"];
+    const from = Math.min(fault.column - 1, line.length),
+      to = Math.max(from + 1, fault.end_column - 1);
+    return [line.slice(0, from), make("mark", { textContent: line.slice(from, to) || " " }), line.slice(to) + "\n"];
+  });
+}
+
 /** @typedef {ReturnType<typeof sourceEditor>} Editor */
 /** @param {import("../core/store.js").SendRequest} request */
 export function sourceEditor(request) {
@@ -27,17 +39,7 @@ export function sourceEditor(request) {
 
   /** @param {Fault[]} faults */
   function mark(faults) {
-    const lines = text.value.split("\n"),
-      placed = faults.filter(f => f.line > 0 && f.line <= lines.length),
-      byLine = new Map(placed.map(f => [f.line, f]));
-    marks.replaceChildren(
-      ...lines.flatMap((/** @type {string} */ line, /** @type {number} */ k) => {
-        const fault = byLine.get(k + 1),
-          from = fault ? Math.min(fault.column - 1, line.length) : 0;
-        if (!fault) return [line + "\n"];
-        return [line.slice(0, from), make("mark", { textContent: line.slice(from, Math.max(from + 1, fault.end_column - 1)) || " " }), line.slice(Math.max(from + 1, fault.end_column - 1)) + "\n"];
-      }),
-    );
+    marks.replaceChildren(...markedLines(text.value, faults));
     scrolled();
     text.setAttribute("aria-invalid", String(faults.length > 0));
     passes.setAttribute("aria-invalid", String(faults.some(f => f.where === "passes")));

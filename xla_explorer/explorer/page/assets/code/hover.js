@@ -28,7 +28,7 @@ function wordAt(x, y) {
   return from < to ? text.slice(from, to) : null;
 }
 
-/** @param {import("../core/state.js").App} app */
+/** @param {import("../core/app.js").App} app */
 export function hoverHelp(app) {
   const tip = make("div", { className: "xe-tip", role: "tooltip", hidden: true });
   let timer = 0;
@@ -67,6 +67,6 @@ export function hoverHelp(app) {
   });
   app.root.addEventListener("pointerleave", hide);
   app.root.addEventListener("keydown", hide, true);
-  app.opcodeHelp = (/** @type {string} */ name) => (Object.hasOwn(opcodes, name) ? opcodes[name] : null);
+  app.provide({ opcodeHelp: name => (Object.hasOwn(opcodes, name) ? opcodes[name] : null) });
   return { root: tip, load };
 }

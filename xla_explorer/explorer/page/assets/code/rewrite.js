@@ -6,6 +6,7 @@ import { buildScene } from "../graph/scene.js";
 import { named, pictureOf } from "../core/store.js";
 import { highlighted } from "./highlighted.js";
 import { registerTab } from "../core/tabs.js";
+import { loadedStep } from "../core/state.js";
 
 /** @typedef {import("../core/schema.js").RewriteRow & { number: number }} Applied */
 /** @typedef {import("../core/schema.js").TextLine} TextLine */
@@ -14,7 +15,7 @@ const SMALL_PICTURE = 40;
 
 /**
  * The neighbourhood on one side of a rewrite; instructions are marked that the other side lacks or has changed.
- * @param {import("../core/state.js").App} app
+ * @param {import("../core/app.js").App} app
  * @param {import("../core/schema.js").RewriteStep} one
  * @param {"before" | "after"} title
  */
@@ -47,7 +48,7 @@ function smallDiff(before, after) {
   return make("div", { className: "xe-diff" }, ...out);
 }
 
-/** @param {import("../core/state.js").App} app */
+/** @param {import("../core/app.js").App} app */
 function rewriteTab(app) {
   const root = make("div", { className: "xe-rewrite xe-panel" });
   let number = 0,
@@ -112,7 +113,7 @@ function rewriteTab(app) {
     rule.replaceChildren(make("p", {}, r.sentence || r.rule), r.place ? make("small", { className: "mono", textContent: r.place }) : "");
     lines.replaceChildren(fromTexts(r) || "");
     if (r.subject !== null) app.select(r.subject, "rewrite");
-    const names = [...new Set(app.now.rewrites.map((/** @type {Applied} */ x) => x.rule))];
+    const names = [...new Set(loadedStep(app).rewrites.map(x => x.rule))];
     app.store
       .report("rules", { names }, app.store.data.live ? `rules ${app.nowStep}` : "rules")
       .then((/** @type {any} */ rules) => {
@@ -145,12 +146,14 @@ function rewriteTab(app) {
   app.subscribe(["now"], () => {
     if (app.tab === "rewrite" && ofStep !== app.nowStep) show();
   });
-  app.openRewrite = (/** @type {number} */ at) => {
-    ofStep = app.nowStep;
-    number = Math.max(0, applied().findIndex(r => r.number === at));
-    if (app.tab === "rewrite") show();
-    else app.setTab("rewrite");
-  };
+  app.provide({
+    openRewrite(at) {
+      ofStep = app.nowStep;
+      number = Math.max(0, applied().findIndex(r => r.number === at));
+      if (app.tab === "rewrite") show();
+      else app.setTab("rewrite");
+    },
+  });
   return { root, shown: show, keys: { ",": inside(-1), ".": inside(1) } };
 }
 

@@ -29,21 +29,14 @@ function contrasted(text, other) {
   ];
 }
 
-/** @param {import("../core/state.js").App} app */
-function textTab(app) {
-  const body = scrolled(make("div", { className: "xe-diff" }), "text of the module"),
-    title = make("span", { className: "xe-count" });
-  const mode = make(
-    "select",
-    { tabIndex: -1, ariaLabel: "how the text is shown", onchange: () => build() },
-    ...["unified", "side by side", "whole text"].map(t => make("option", { textContent: t, value: t })),
-  );
-  const root = make("div", { className: "xe-text" }, make("div", { className: "xe-bar-row" }, title, mode, noiseButton(app)), body);
-  /** @type {number | null} unchanged lines around a change; null shows all */
-  let context = 3;
-  let stale = true;
+/** @typedef {import("../core/schema.js").TextLine | null | undefined} MaybeLine */
 
-  /** @typedef {import("../core/schema.js").TextLine | null | undefined} MaybeLine */
+/**
+ * The elements of a diff's rows.
+ * @param {import("../core/app.js").App} app
+ * @param {() => void} showAll
+ */
+function diffElements(app, showAll) {
   /** @param {string} cls @param {string} sign @param {MaybeLine} entry @param {number | null} [number] @param {MaybeLine} [other] */
   const line = (cls, sign, entry, number, other = null) => {
     const el = make(
@@ -66,12 +59,42 @@ function textTab(app) {
       tabIndex: -1,
       textContent: `… ${showNumber(row.skipped)} unchanged lines`,
       title: "show them",
-      onclick: () => {
-        context = null;
-        build();
-      },
+      onclick: showAll,
     });
+  /** @param {import("../worker/diff.js").DiffRow} r */
+  const pairOf = r => {
+    const changed = r.kind === "changed",
+      [sign, del, add] = r.kind === "same" ? [" ", "", ""] : ["", changed ? "chg del" : "del", changed ? "chg add" : "add"];
+    return make(
+      "div",
+      { className: "pair" },
+      line(r.before ? del : "none", r.before ? sign || "−" : " ", r.before, r.beforeNumber, changed ? r.after : null),
+      line(r.after ? add : "none", r.after ? sign || "+" : " ", r.after, r.afterNumber, changed ? r.before : null),
+    );
+  };
+  /** @param {import("../worker/diff.js").DiffRow} r */
+  const unified = r =>
+    r.kind === "same" ? line("", " ", r.after, r.afterNumber) : r.kind === "removed" ? line("del", "−", r.before, r.beforeNumber, r.after) : line("add", "+", r.after, r.afterNumber, r.before);
+  return { gap, pairOf, unified };
+}
 
+/** @param {import("../core/app.js").App} app */
+function textTab(app) {
+  const body = scrolled(make("div", { className: "xe-diff" }), "text of the module"),
+    title = make("span", { className: "xe-count" });
+  const mode = make(
+    "select",
+    { tabIndex: -1, ariaLabel: "how the text is shown", onchange: () => build() },
+    ...["unified", "side by side", "whole text"].map(t => make("option", { textContent: t, value: t })),
+  );
+  const root = make("div", { className: "xe-text" }, make("div", { className: "xe-bar-row" }, title, mode, noiseButton(app)), body);
+  /** @type {number | null} unchanged lines around a change; null shows all */
+  let context = 3;
+  let stale = true;
+  const { gap, pairOf, unified } = diffElements(app, () => {
+    context = null;
+    build();
+  });
   /** @type {import("../worker/diff.js").DiffRow[]} */
   let rows = [];
   let ticket = 0;
@@ -122,20 +145,6 @@ function textTab(app) {
       : "this pass changed nothing in the text";
     show(mode.value === "side by side" ? found : found.flatMap(oneSided));
   }
-  /** @param {import("../worker/diff.js").DiffRow} r */
-  const pairOf = r => {
-    const changed = r.kind === "changed",
-      [sign, del, add] = r.kind === "same" ? [" ", "", ""] : ["", changed ? "chg del" : "del", changed ? "chg add" : "add"];
-    return make(
-      "div",
-      { className: "pair" },
-      line(r.before ? del : "none", r.before ? sign || "−" : " ", r.before, r.beforeNumber, changed ? r.after : null),
-      line(r.after ? add : "none", r.after ? sign || "+" : " ", r.after, r.afterNumber, changed ? r.before : null),
-    );
-  };
-  /** @param {import("../worker/diff.js").DiffRow} r */
-  const unified = r =>
-    r.kind === "same" ? line("", " ", r.after, r.afterNumber) : r.kind === "removed" ? line("del", "−", r.before, r.beforeNumber, r.after) : line("add", "+", r.after, r.afterNumber, r.before);
   /** @param {import("../worker/diff.js").DiffRow[]} found */
   function show(found) {
     const isTwo = mode.value === "side by side" && app.before !== null;

@@ -2,7 +2,7 @@
 // forward and backward of a layer are one row.
 import { namedAll } from "./store.js";
 
-/** @typedef {import("./state.js").App} App */
+/** @typedef {import("./app.js").App} App */
 /** A kernel, and the graph's blocks around it, from the outside in. @typedef {import("./schema.js").Kernel & { layers: import("./schema.js").Layer[] }} KernelRow */
 /** Blocks selected together. groups: the ids of their boxes; around: those of the boxes around them. @typedef {{ name: string, groups: string[], around: string[] }} Block */
 /**

@@ -24,7 +24,7 @@ export function textsOfDiff(diff) {
 
 /**
  * Appends the passes to the steps and returns the number of the first, or null when none changed the kernel.
- * @param {import("./state.js").App} app
+ * @param {import("./app.js").App} app
  * @param {string} kernel
  */
 export async function followLlvm(app, kernel) {
@@ -52,6 +52,6 @@ export async function followLlvm(app, kernel) {
       detail: textStep(after, textStep(before, null)),
     });
   }
-  app.change({ steps: store.steps.length });
+  app.stepsAdded();
   return rows.length ? first : null;
 }

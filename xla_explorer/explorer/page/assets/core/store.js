@@ -17,6 +17,7 @@ import { FIELDS, FORMAT, FUSION_KINDS, ROWS_INSIDE } from "./schema.js";
  * @typedef {{ picture: Picture, whole: (() => Picture) | null, text: any[], lacksText: boolean, rewrites: import("./schema.js").RewriteRow[],
  *     changes: Set<number>[] | null, operands: Map<number, number[]>, users: Map<number, number[]>, names: Map<number, string>, previous?: Step | null }} Step
  */
+/** @typedef {Awaited<ReturnType<typeof openStore>>} Store */
 /** A request to the notebook's process, and its answer. @typedef {(call: keyof typeof CALLS, args?: Record<string, any>) => Promise<any>} SendRequest */
 /**
  * A row as an object by the names of its fields, rows inside of it too.
@@ -208,30 +209,9 @@ export const shownBy = (call, args, names) =>
     return JSON.stringify(value ?? null);
   });
 
-/** @param {any} model @param {SendRequest} request */
-export async function openStore(model, request) {
-  /** @type {import("./schema.js").ExplorerPayload} */
-  const data = await inflate(model.get("data"));
-  const cache = new Map();
-  assertFormat(data.format);
-  /** @type {(import("./schema.js").StepRow & { detail?: any })[]} */
-  const steps = namedAll("step", data.steps);
-  /** @type {(import("./schema.js").Decision & { index: number })[]} */
-  const decisions = data.decisions.map((r, index) => ({ index, ...named("decision", r) }));
-  const names = new Map(),
-    { parents, children, addBoxes, counterparts, standing } = correspondenceOf(data.lineage);
-  for (const d of decisions) {
-    d.subjects.forEach((id, k) => names.set(id, d.names[k]));
-  }
-
-  /** @template {{ picture: Picture, names: Map<number, string> }} T @param {T} step @returns {T} */
-  function addPicture(step) {
-    addBoxes(step.picture);
-    for (const [id, name] of step.names) names.set(id, name);
-    return step;
-  }
+/** Reads the steps that a page carries. @param {import("./schema.js").ExplorerPayload} data */
+function embeddedReader(data) {
   const rows = poolReader(data.pools),
-    sentences = valuesOf(data.sentences),
     embeddedSteps = Object.keys(data.details).map(Number);
   /**
    * The rows of a step in a pool, in pieces: `sequence` returns them from a detail, if it has any.
@@ -265,6 +245,33 @@ export async function openStore(model, request) {
       changes,
     };
   };
+  return { unpooled, embedded };
+}
+
+/** @param {any} model @param {SendRequest} request */
+export async function openStore(model, request) {
+  /** @type {import("./schema.js").ExplorerPayload} */
+  const data = await inflate(model.get("data"));
+  const cache = new Map();
+  assertFormat(data.format);
+  /** @type {(import("./schema.js").StepRow & { detail?: any })[]} */
+  const steps = namedAll("step", data.steps);
+  /** @type {(import("./schema.js").Decision & { index: number })[]} */
+  const decisions = data.decisions.map((r, index) => ({ index, ...named("decision", r) }));
+  const names = new Map(),
+    { parents, children, addBoxes, counterparts, standing } = correspondenceOf(data.lineage);
+  for (const d of decisions) {
+    d.subjects.forEach((id, k) => names.set(id, d.names[k]));
+  }
+
+  /** @template {{ picture: Picture, names: Map<number, string> }} T @param {T} step @returns {T} */
+  function addPicture(step) {
+    addBoxes(step.picture);
+    for (const [id, name] of step.names) names.set(id, name);
+    return step;
+  }
+  const sentences = valuesOf(data.sentences),
+    { unpooled, embedded } = embeddedReader(data);
   /** @param {string} key @param {() => Promise<any>} load @returns {Promise<any>} */
   const once = (key, load) => {
     if (!cache.has(key))

@@ -10,15 +10,16 @@
 // The rest follows: the button, its place in the address (#tab=<key>), the keys and their line under `?`, the data of an exported
 // page, the answer to the widget. tests/browser/test_tab_contract.py adds one.
 
+/** @typedef {import("./app.js").App} App */
 /**
  * @typedef {Object} Tab
  * @property {string} key in the address, and of its button
- * @property {string | ((app: any) => string)} title
+ * @property {string | ((app: App) => string)} title
  * @property {string} [name] its name in the list of keys, if that is not the key
  * @property {string} [shortcut] the key that opens it
  * @property {[string, string][]} [help] lines under `?` for the view's keys
- * @property {(app: any) => boolean} [isPresent] true if this compile has it; by default it is present
- * @property {(app: any) => View} view
+ * @property {(app: App) => boolean} [isPresent] true if this compile has it; by default it is present
+ * @property {(app: App) => View} view
  */
 /**
  * @typedef {Object} View
@@ -33,12 +34,12 @@ export const TABS = [];
 /** @param {Tab} tab */
 export const registerTab = tab => TABS.push(tab);
 
-/** @param {Tab["title"]} title @param {any} app */
+/** @param {Tab["title"]} title @param {App} app */
 const titleOf = (title, app) => (typeof title === "function" ? title(app) : title);
 
 /**
  * The bar of tabs and their bodies.
- * @param {import("./state.js").App} app
+ * @param {import("./app.js").App} app
  * @param {string} id makes the ids unique on a page of several widgets
  * @param {typeof import("./elements.js").make} make
  */
@@ -75,8 +76,9 @@ export function tabStrip(app, id, make) {
     next.focus({ preventScroll: true });
   });
   const has = (/** @type {string} */ key) => present.some(tab => tab.key === key);
-  /** @param {string} key */
-  function openTab(key) {
+  app.provide({ hasTab: has });
+  app.subscribe(["tab"], () => {
+    const key = app.tab;
     if (present.some(tab => tab.view.root.contains(document.activeElement))) app.root.focus({ preventScroll: true });
     for (const tab of present) tab.view.root.hidden = tab.key !== key;
     for (const b of buttons) {
@@ -85,8 +87,7 @@ export function tabStrip(app, id, make) {
       b.setAttribute("aria-selected", on);
       b.tabIndex = on ? 0 : -1;
     }
-    app.change({ tab: key });
     present.find(tab => tab.key === key)?.view.shown?.();
-  }
-  return { bar, where, has, openTab, present, bodies: present.map(tab => tab.view.root), view: (/** @type {string} */ key) => present.find(tab => tab.key === key)?.view };
+  });
+  return { bar, where, has, present, bodies: present.map(tab => tab.view.root) };
 }

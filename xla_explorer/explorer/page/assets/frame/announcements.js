@@ -2,7 +2,7 @@
 import { numberOf } from "../core/elements.js";
 import { printedLinks } from "../core/printed_links.js";
 
-/** @param {import("../core/state.js").App} app */
+/** @param {import("../core/app.js").App} app */
 export function announcement(app) {
   const s = app.store.steps[app.step],
     pass = !s.index
@@ -31,7 +31,7 @@ export function announcement(app) {
 }
 
 // The title over the tabs: the shown step.
-/** @param {import("../core/state.js").App} app */
+/** @param {import("../core/app.js").App} app */
 export function whereText(app) {
   const { store, nowStep } = app,
     s = store.steps[nowStep],

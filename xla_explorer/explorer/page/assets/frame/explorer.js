@@ -1,5 +1,5 @@
 // The explorer: one selection, one keyboard, every view. A host needs only `render({ model, el })`.
-import { actionsOf } from "../core/actions.js";
+import { openApp } from "../core/app.js";
 import { codeStrip } from "../code/code.js";
 import { sourceEditor } from "../code/editor.js";
 import { yieldToMain, isScrolling, make, painted } from "../core/elements.js";
@@ -9,8 +9,7 @@ import { reachAll } from "./reach.js";
 import { arrangePanels } from "./panels.js";
 import { searchBox } from "./search.js";
 import { announcement, whereText } from "./announcements.js";
-import { observable } from "../core/state.js";
-import { requestSender, namedAll, openStore } from "../core/store.js";
+import { requestSender, openStore } from "../core/store.js";
 import { tabStrip } from "../core/tabs.js";
 import { watchTheme } from "./theme.js";
 import { timelineView } from "../timeline/timeline.js";
@@ -29,6 +28,7 @@ import { whyView } from "../why/why.js";
  * @property {(request: any) => void} send a request `{ call, args, reply }`, see calls.js
  * @property {Address} [address] the address that links to the view, if the host has one
  */
+/** @typedef {import("../core/app.js").App} App */
 /** @typedef {{ tab?: string, pane?: undefined, panes?: string[], open?: string[], find?: string, refused?: boolean }} View */
 /**
  * @typedef {Object} Address
@@ -39,39 +39,41 @@ import { whyView } from "../why/why.js";
  * @property {(listener: () => void) => void} onChange called when the reader follows a link or goes back
  */
 
-// Fields that views may subscribe to, and when they change: `step` (requested), `now`, `before`, `nowStep` (loaded), `text` (its long text
-// too), `boxes` (opened in the graph), `selected` (and `also` with it; `block` instead of it), `pointed` (under the mouse, instead of it), `origin`, `decision`, `tab`, `picture` (extended), `problem`, `panes`, `timings`, `steps`, `colour`, `theme`, `plain` (texts without noise).
-const STATE = {
-  step: -1, nowStep: -1, now: null, before: null, selected: null, also: [], block: null, pointed: null, decision: null, tab: "graph", origin: "", problem: "", query: "", plain: false, frames: false, refused: null,
-}; // prettier-ignore
-
 let widgets = 0; // for ids that are unique on a page of several widgets
 
 /**
- * @param {HTMLElement & { explorer?: any }} root @param {Host} model @param {import("../core/store.js").SendRequest} request
+ * Builds the explorer into its root. `opened` receives the app before its first step is loaded.
+ * @param {import("../core/app.js").Shared["root"]} root @param {Host} model @param {import("../core/store.js").SendRequest} request
  * @param {((() => void) | undefined)[]} disposals @param {import("../code/editor.js").Editor} editor
+ * @param {(app: App, key: (event: KeyboardEvent) => void) => void} opened
  */
-async function build(root, model, request, disposals, editor) {
+async function build(root, model, request, disposals, editor, opened) {
   const began = performance.now(),
     store = await openStore(model, request);
   await yieldToMain();
   /** @type {View} */
   const kept = model.get("view") ?? {},
     address = model.address?.read() ?? kept,
-    app = observable({ ...STATE, root, store, editor, wantedPane: address.pane || null, keptPanes: address.panes ?? [], boxes: address.open ?? [], refused: address.refused ?? null }),
+    app = openApp({ root, store, editor }, { boxes: address.open ?? [], refused: address.refused ?? null }),
     live = make("p", { className: "xe-live", role: "status", ariaLive: "polite" }),
     timeline = timelineView(app),
     tabs = tabStrip(app, `xe-${++widgets}`, make),
     why = whyView(app),
-    code = codeStrip(app),
+    code = codeStrip(app, { pane: address.pane || null, kept: address.panes ?? [] }),
     search = searchBox(app),
     hover = hoverHelp(app),
     help = keyHelp(tabs.present);
   let times = timesView(app);
   disposals.push(...tabs.present.map(tab => () => tab.view.dispose?.()));
-  actionsOf(app, { tabs, why, help });
-  app.search = (/** @type {string} */ query) => search.run(query);
-  app.restoreSearch = search.restore;
+  app.provide({
+    search: search.run,
+    flashWhy: why.flash,
+    closeHelp() {
+      const wasOpen = !help.hidden;
+      help.hidden = true;
+      return wasOpen;
+    },
+  });
 
   const headlineParts = () =>
       store.data.headline.flatMap(part => [make("span", { className: "xe-sep", textContent: "·" }), make("span", { textContent: part })]),
@@ -118,28 +120,21 @@ async function build(root, model, request, disposals, editor) {
     panels.addTimes(times.root);
     headline.replaceChildren(...headlineParts());
   });
-  // The notebook has measured: times, colours and texts based on them are new. Everything else stays.
-  app.measured = (/** @type {any} */ news) => {
-    Object.assign(store.data, news);
-    store.timings = namedAll("kernel", news.timings);
-    app.change({ timings: store.timings });
-  };
   const keys = keysOf(app, { tabs: tabs.present, code, search, help });
-  app.key = (/** @type {KeyboardEvent} */ event) => {
+  opened(app, event => {
     if (!keys[event.key]) return;
     event.preventDefault();
     keys[event.key]();
-  };
-  root.explorer = app;
+  });
   await yieldToMain();
-  await open(app, model, address, code);
+  await openFirst(app, model, address, code, search.restore);
   hover.load();
   root.dataset.openMs = (performance.now() - began).toFixed(1);
   root.dataset.ready = "true";
   keepView();
 }
 
-/** The instruction of a name, with or without %: that of the open step, else of any; null without one. @param {import("../core/state.js").App} app @param {string | undefined} name */
+/** The instruction of a name, with or without %: that of the open step, else of any; null without one. @param {App} app @param {string | undefined} name */
 function idNamed(app, name) {
   const wanted = name?.startsWith("%") ? name.slice(1) : name;
   for (const names of wanted ? [app.now?.names, app.store.names] : [])
@@ -148,8 +143,11 @@ function idNamed(app, name) {
 }
 
 // The first view: that of the address or the host, else the last change; a failure before all.
-/** @param {import("../core/state.js").App} app @param {Host} model @param {ReturnType<Address["read"]>} address @param {ReturnType<typeof codeStrip>} code */
-async function open(app, model, address, code) {
+/**
+ * @param {App} app @param {Host} model @param {ReturnType<Address["read"]>} address @param {ReturnType<typeof codeStrip>} code
+ * @param {(query: string) => void} restoreSearch
+ */
+async function openFirst(app, model, address, code, restoreSearch) {
   const { store } = app,
     last = store.steps.length - 1,
     start = address.step ?? (model.get("step") >= 0 ? model.get("step") : (store.data.same[last] ?? last)),
@@ -164,7 +162,7 @@ async function open(app, model, address, code) {
   await painted();
   const loading = code.load();
   if (store.data.complete) await loading; // those of a live view follow later
-  if (address.find) app.restoreSearch(address.find);
+  if (address.find) restoreSearch(address.find);
   const chosen = idNamed(app, address.select) ?? wanted;
   if (chosen !== null) app.select(chosen, "address");
   await yieldToMain();
@@ -173,7 +171,7 @@ async function open(app, model, address, code) {
 
 /** @param {{ model: Host, el: HTMLElement }} host */
 export function render({ model, el }) {
-  /** @type {HTMLElement & { explorer?: any }} */
+  /** The app of the shown compile, which tests read and act on; its state cannot be set. @type {HTMLElement & { explorer?: App }} */
   const root = make(
     "div",
     { className: "xe", tabIndex: 0, role: "application", data: { lmSuppressShortcuts: "true" } },
@@ -181,13 +179,17 @@ export function render({ model, el }) {
   );
   /** @type {(() => void)[]} */
   const always = [];
-  const request = requestSender(model, (/** @type {string} */ what, /** @type {any} */ data) => what === "times" && root.explorer?.measured(data));
+  /** @type {App | undefined} */
+  let app;
+  /** @type {((event: KeyboardEvent) => void) | undefined} */
+  let key;
+  const request = requestSender(model, (/** @type {string} */ what, /** @type {any} */ data) => what === "times" && app?.measured(data));
   /** @type {(() => void)[]} */
   let disposals = [];
   let latest = 0;
   const editor = sourceEditor(request);
   el.append(root);
-  always.push(watchTheme(root, () => root.explorer?.change({ theme: root.dataset.theme })));
+  always.push(watchTheme(root, () => app?.setTheme(root.dataset.theme ?? "")));
   const sized = new ResizeObserver(() => {
     root.classList.toggle("narrow", root.clientWidth > 0 && root.clientWidth < 820);
     root.classList.toggle("medium", root.clientWidth >= 820 && root.clientWidth < 1100);
@@ -203,7 +205,10 @@ export function render({ model, el }) {
     const made = [];
     disposals = made;
     if (root.contains(document.activeElement) && !editor.root.contains(document.activeElement)) root.focus({ preventScroll: true }); // the focused element is about to be removed
-    return build(root, model, request, made, editor).catch(error => {
+    return build(root, model, request, made, editor, (opened, onKey) => {
+      root.explorer = app = opened;
+      key = onKey;
+    }).catch(error => {
       if (mine !== latest) return;
       root.replaceChildren(make("pre", { className: "xe-error", textContent: `The explorer could not start: ${error.message}` }));
       root.dataset.failed = "true";
@@ -214,7 +219,7 @@ export function render({ model, el }) {
     const target = /** @type {HTMLElement} */ (event.target);
     if (event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "SELECT", "TEXTAREA"].includes(target.tagName)) return;
     if ((event.key === "Enter" && target.closest("button, summary")) || isScrolling(event)) return;
-    root.explorer?.key?.(event);
+    key?.(event);
   });
   root.addEventListener("pointerdown", event => {
     if (!(/** @type {HTMLElement} */ (event.target).closest("input, select, textarea, button, summary"))) root.focus({ preventScroll: true });
@@ -225,25 +230,24 @@ export function render({ model, el }) {
     if (!focused || focused === document.body || !focused.isConnected) root.focus({ preventScroll: true });
   });
   model.on("change:step", () => {
-    const app = root.explorer;
     if (app && model.get("step") >= 0 && model.get("step") !== app.step) app.go(model.get("step"));
   });
   model.on("change:selected", () => {
-    const app = root.explorer,
-      id = model.get("selected");
+    const id = model.get("selected");
     if (app && (id < 0 ? null : id) !== app.selected) app.select(id < 0 ? null : id, "kernel");
   });
   model.on("change:data", start);
   const { address } = model;
   address?.onChange(() => {
-    const { step, op, select: name } = address.read(),
-      app = root.explorer,
-      select = () => {
-        const id = idNamed(app, name) ?? op;
-        if (id !== undefined && id !== app.selected) app.select(id, "address");
-      };
-    if (app && step !== undefined && step !== app.step) app.go(step).then(select);
-    else if (app) select();
+    const shown = app,
+      { step, op, select: name } = address.read();
+    if (!shown) return;
+    const select = () => {
+      const id = idNamed(shown, name) ?? op;
+      if (id !== undefined && id !== shown.selected) shown.select(id, "address");
+    };
+    if (step !== undefined && step !== shown.step) shown.go(step).then(select);
+    else select();
   });
   start();
   return () => [...disposals, ...always].forEach(end => end());

@@ -46,7 +46,7 @@ export const keyHelp = tabs =>
   );
 
 /**
- * @param {import("../core/state.js").App} app
+ * @param {import("../core/app.js").App} app
  * @param {{ tabs: BuiltTab[], code: ReturnType<typeof import("../code/code.js").codeStrip>, search: ReturnType<typeof import("./search.js").searchBox>,
  *     help: HTMLElement }} parts
  */

@@ -28,6 +28,63 @@ function keepPanels(kept) {
 }
 
 /**
+ * A border. grown: the panel that it resizes, by name and element, and whether it grows as the pointer moves forward (1) or back (-1).
+ * @param {"x" | "y"} axis
+ * @param {string} label
+ * @param {() => [string, Element, 1 | -1]} grown
+ * @param {{ resize: (name: string, size: number | null) => void, mostOf: (name: string) => number }} sizes
+ */
+function borderOf(axis, label, grown, { resize, mostOf }) {
+  const sizeOf = (/** @type {Element} */ el) => (axis === "x" ? el.getBoundingClientRect().width : el.getBoundingClientRect().height),
+    bar = make("div", {
+      className: `xe-border ${axis}`,
+      role: "separator",
+      tabIndex: 0,
+      ariaLabel: label,
+      ariaOrientation: axis === "x" ? "vertical" : "horizontal",
+      ariaValuemin: LIMITS[grown()[0]][0],
+      ariaValuenow: LIMITS[grown()[0]][0],
+      title: "drag, or press arrow keys; double-click resets the size",
+    });
+  const measured = new ResizeObserver(() => {
+    const [name, el] = grown();
+    bar.setAttribute("aria-valuenow", String(Math.round(sizeOf(el))));
+    bar.setAttribute("aria-valuemax", String(Math.round(mostOf(name))));
+  });
+  measured.observe(grown()[1]);
+  bar.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
+    const [name, el, sign] = grown(),
+      at = axis === "x" ? event.clientX : event.clientY,
+      from = sizeOf(el);
+    event.preventDefault();
+    event.stopPropagation();
+    bar.setPointerCapture(event.pointerId);
+    bar.classList.add("on");
+    const drag = (/** @type {PointerEvent} */ now) => resize(name, from + sign * ((axis === "x" ? now.clientX : now.clientY) - at));
+    bar.addEventListener("pointermove", drag);
+    bar.addEventListener(
+      "lostpointercapture",
+      () => {
+        bar.removeEventListener("pointermove", drag);
+        bar.classList.remove("on");
+      },
+      { once: true },
+    );
+  });
+  bar.addEventListener("dblclick", () => resize(grown()[0], null));
+  bar.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    const [back, on] = axis === "x" ? ["ArrowLeft", "ArrowRight"] : ["ArrowUp", "ArrowDown"],
+      by = event.key === on ? 1 : event.key === back ? -1 : 0;
+    if (!by) return;
+    event.preventDefault();
+    event.stopPropagation(); // elsewhere the arrows walk the graph
+    const [name, el, sign] = grown();
+    resize(name, sizeOf(el) + sign * by * KEY_STEP);
+  });
+  return bar;
+}
+
+/**
  * Makes the panels of a finished explorer resizable.
  * @param {HTMLElement} root
  * @param {{ timeline: HTMLElement, why: HTMLElement, code: HTMLElement, times: () => HTMLElement }} panels times: it is built anew when the
@@ -55,61 +112,8 @@ export function arrangePanels(root, panels, first) {
     else root.style.setProperty(`--xe-${name}`, `${size}px`);
   }
 
-  /**
-   * A border. grown: the panel that it resizes, by name and element, and whether it grows as the pointer moves forward (1) or back (-1).
-   * @param {"x" | "y"} axis
-   * @param {string} label
-   * @param {() => [string, Element, 1 | -1]} grown
-   */
-  function border(axis, label, grown) {
-    const sizeOf = (/** @type {Element} */ el) => (axis === "x" ? el.getBoundingClientRect().width : el.getBoundingClientRect().height),
-      bar = make("div", {
-        className: `xe-border ${axis}`,
-        role: "separator",
-        tabIndex: 0,
-        ariaLabel: label,
-        ariaOrientation: axis === "x" ? "vertical" : "horizontal",
-        ariaValuemin: LIMITS[grown()[0]][0],
-        ariaValuenow: LIMITS[grown()[0]][0],
-        title: "drag, or press arrow keys; double-click resets the size",
-      });
-    const measured = new ResizeObserver(() => {
-      const [name, el] = grown();
-      bar.setAttribute("aria-valuenow", String(Math.round(sizeOf(el))));
-      bar.setAttribute("aria-valuemax", String(Math.round(mostOf(name))));
-    });
-    measured.observe(grown()[1]);
-    bar.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
-      const [name, el, sign] = grown(),
-        at = axis === "x" ? event.clientX : event.clientY,
-        from = sizeOf(el);
-      event.preventDefault();
-      event.stopPropagation();
-      bar.setPointerCapture(event.pointerId);
-      bar.classList.add("on");
-      const drag = (/** @type {PointerEvent} */ now) => resize(name, from + sign * ((axis === "x" ? now.clientX : now.clientY) - at));
-      bar.addEventListener("pointermove", drag);
-      bar.addEventListener(
-        "lostpointercapture",
-        () => {
-          bar.removeEventListener("pointermove", drag);
-          bar.classList.remove("on");
-        },
-        { once: true },
-      );
-    });
-    bar.addEventListener("dblclick", () => resize(grown()[0], null));
-    bar.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-      const [back, on] = axis === "x" ? ["ArrowLeft", "ArrowRight"] : ["ArrowUp", "ArrowDown"],
-        by = event.key === on ? 1 : event.key === back ? -1 : 0;
-      if (!by) return;
-      event.preventDefault();
-      event.stopPropagation(); // elsewhere the arrows walk the graph
-      const [name, el, sign] = grown();
-      resize(name, sizeOf(el) + sign * by * KEY_STEP);
-    });
-    return bar;
-  }
+  /** @param {"x" | "y"} axis @param {string} label @param {() => [string, Element, 1 | -1]} grown */
+  const border = (axis, label, grown) => borderOf(axis, label, grown, { resize, mostOf });
 
   /** A panel folds by its title. @param {HTMLElement} panel @param {string} name @param {boolean} folded */
   function foldable(panel, name, folded) {

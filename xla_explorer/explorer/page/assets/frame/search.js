@@ -1,6 +1,6 @@
 // The search box: a query (search_language.js) over instructions, decisions and passes of this step; the hits are a list to walk through.
 import { refusalCost } from "../core/refusals.js";
-import { decisionEnds, make, numberOf, showBytes, showMicroseconds } from "../core/elements.js";
+import { decisionEnds, make, messageOf, numberOf, showBytes, showMicroseconds } from "../core/elements.js";
 import { instructionItem, parseQuery, SEARCH_KEYS, searchItems } from "../core/search_language.js";
 import { namedAll } from "../core/store.js";
 
@@ -13,7 +13,7 @@ let searches = 0;
 
 /**
  * The items of a search: the instructions of the step with their numbers, the decisions, the passes.
- * @param {import("../core/state.js").App} app @param {Map<number, string>} places of instructions, by stack frames @returns {SearchItem[]}
+ * @param {import("../core/app.js").App} app @param {Map<number, string>} places of instructions, by stack frames @returns {SearchItem[]}
  */
 function itemsOf(app, places) {
   const { store } = app,
@@ -35,7 +35,7 @@ function itemsOf(app, places) {
   return found;
 }
 
-/** @param {import("../core/state.js").App} app */
+/** @param {import("../core/app.js").App} app */
 export function searchBox(app) {
   const input = make("input", {
       type: "search",
@@ -55,17 +55,7 @@ export function searchBox(app) {
   let at = 0,
     problem = "",
     /** @type {Map<number, string>} */ places = new Map();
-  // JAX locates instructions by stack frames, not in the printed line.
-  const loadPlaces = () =>
-    app.store
-      .report("callers")
-      .then((/** @type {{ frames: [string, string, number, number][], of: Record<string, number> }} */ { frames, of }) => {
-        const stacks = /** @type {string[]} */ ([]); // by frame its line and those of its callers, which come before it
-        for (const [file, , line, caller] of frames) stacks.push(caller < 0 ? `${file}:${line}` : `${file}:${line} ${stacks[caller]}`);
-        places = new Map(Object.entries(of).map(([key, frame]) => [Number(key), stacks[frame]]));
-      })
-      .catch(() => {});
-  input.addEventListener("focus", loadPlaces, { once: true });
+  input.addEventListener("focus", async () => (places = await sourcePlaces(app)), { once: true });
   // Tells a screen reader which option is active.
   const announceActive = () => {
     input.setAttribute("aria-expanded", String(!list.hidden));
@@ -77,44 +67,14 @@ export function searchBox(app) {
     });
   };
   function collect() {
-    const query = input.value.trim();
-    problem = "";
-    hits = [];
     at = 0;
-    if (query) {
-      try {
-        hits = searchItems(query, itemsOf(app, places));
-      } catch (error) {
-        problem = error instanceof Error ? error.message : String(error);
-      }
-      const terms = problem ? [] : parseQuery(query),
-        word = terms.length === 1 && !terms[0].key ? terms[0].value.replace(/^%/, "").toLowerCase() : null,
-        // an exact name first, then passes, instructions, decisions; a % means an instruction
-        rank = (/** @type {SearchItem} */ item) => (word !== null && item.name?.toLowerCase() === word ? 0 : item.what === "pass" ? 1 : item.what === "instruction" ? 2 : 3);
-      if (query.startsWith("%")) hits = hits.filter(item => item.what === "instruction");
-      hits = hits.map((item, k) => ({ item, k })).sort((a, b) => rank(a.item) - rank(b.item) || a.k - b.k).map(({ item }) => item);
-    }
+    ({ hits, problem } = hitsOf(input.value.trim(), app, places));
   }
   function find() {
     collect();
     list.hidden = !input.value.trim();
     list.replaceChildren(
-      ...hits.slice(0, MOST_SHOWN).map((item, k) =>
-        make(
-          "div",
-          {
-            role: "option",
-            id: `${id}-${k}`,
-            onpointerdown: (/** @type {Event} */ event) => {
-              event.preventDefault();
-              choose(k);
-            },
-          },
-          make("small", { textContent: item.what }),
-          make("b", { textContent: item.what === "instruction" ? `%${item.name}` : item.what === "decision" ? item.reason || item.verdict : item.name }),
-          make("span", { textContent: noteOf(item) }),
-        ),
-      ),
+      ...hits.slice(0, MOST_SHOWN).map((item, k) => hitElement(item, `${id}-${k}`, () => choose(k))),
       ...(hits.length > MOST_SHOWN ? [make("div", { className: "xe-dim", textContent: `${hits.length - MOST_SHOWN} more: ( and ) step through all` })] : []),
       ...(hits.length ? [] : [make("div", { className: "xe-dim", role: "option", textContent: problem || "nothing found in this step" })]),
     );
@@ -143,7 +103,7 @@ export function searchBox(app) {
     announceActive();
     app.root.focus({ preventScroll: true });
     if (hit) go(hit);
-    app.change({ query: input.value.trim() });
+    app.setQuery(input.value.trim());
   }
   function close() {
     list.hidden = true;
@@ -151,7 +111,7 @@ export function searchBox(app) {
     count.hidden = true;
     hits = [];
     announceActive();
-    app.change({ query: "" });
+    app.setQuery("");
     app.root.focus({ preventScroll: true });
   }
   /** @param {1 | -1} by */
@@ -164,7 +124,7 @@ export function searchBox(app) {
     input.value = query;
     collect();
     counted();
-    app.query = query;
+    app.restoreQuery(query);
   }
   input.addEventListener("input", find);
   input.addEventListener("focus", () => input.value.trim() && find());
@@ -193,6 +153,56 @@ export function searchBox(app) {
     find();
   }
   return { root, run, focus: () => { input.focus(); input.select(); }, walk, restore };
+}
+
+/**
+ * The hits of a query, or the problem with it: an exact name first, then passes, instructions, decisions; a % means an instruction.
+ * @param {string} query @param {import("../core/app.js").App} app @param {Map<number, string>} places
+ * @returns {{ hits: SearchItem[], problem: string }}
+ */
+function hitsOf(query, app, places) {
+  if (!query) return { hits: [], problem: "" };
+  /** @type {SearchItem[]} */
+  let found = [];
+  try {
+    found = searchItems(query, itemsOf(app, places));
+  } catch (error) {
+    return { hits: [], problem: messageOf(error) };
+  }
+  const terms = parseQuery(query),
+    word = terms.length === 1 && !terms[0].key ? terms[0].value.replace(/^%/, "").toLowerCase() : null,
+    rank = (/** @type {SearchItem} */ item) => (word !== null && item.name?.toLowerCase() === word ? 0 : item.what === "pass" ? 1 : item.what === "instruction" ? 2 : 3),
+    meant = query.startsWith("%") ? found.filter(item => item.what === "instruction") : found;
+  return { hits: meant.map((item, k) => ({ item, k })).sort((a, b) => rank(a.item) - rank(b.item) || a.k - b.k).map(({ item }) => item), problem: "" };
+}
+
+/** @param {SearchItem} item @param {string} id @param {() => void} choose */
+const hitElement = (item, id, choose) =>
+  make(
+    "div",
+    {
+      role: "option",
+      id,
+      onpointerdown: (/** @type {Event} */ event) => {
+        event.preventDefault();
+        choose();
+      },
+    },
+    make("small", { textContent: item.what }),
+    make("b", { textContent: item.what === "instruction" ? `%${item.name}` : item.what === "decision" ? item.reason || item.verdict : item.name }),
+    make("span", { textContent: noteOf(item) }),
+  );
+
+/** The source lines of instructions: JAX locates them by stack frames, not in the printed line. @param {import("../core/app.js").App} app @returns {Promise<Map<number, string>>} */
+async function sourcePlaces(app) {
+  try {
+    const { frames, of } = /** @type {{ frames: [string, string, number, number][], of: Record<string, number> }} */ (await app.store.report("callers")),
+      stacks = /** @type {string[]} */ ([]); // by frame its line and those of its callers, which come before it
+    for (const [file, , line, caller] of frames) stacks.push(caller < 0 ? `${file}:${line}` : `${file}:${line} ${stacks[caller]}`);
+    return new Map(Object.entries(of).map(([key, frame]) => [Number(key), stacks[frame]]));
+  } catch {
+    return new Map();
+  }
 }
 
 /** @param {SearchItem} item */

@@ -1,6 +1,7 @@
 // A large module's picture shows its blocks, each as one node until a reader opens it. A page that carries the whole module opens them
 // itself, a live view requests them from the notebook.
 import { pictureOf, setPicture } from "../core/store.js";
+import { loadedStep } from "../core/state.js";
 
 /** @typedef {import("../core/schema.js").PictureNode} PictureNode */
 /** @typedef {import("../core/schema.js").PictureGroup} PictureGroup */
@@ -111,7 +112,7 @@ export const openBlocks = picture => picture.groups.flatMap((/** @type {PictureG
  * @returns {Promise<boolean>} true if the picture has changed
  */
 export async function bringBlocks({ app, state }, blocks, show = []) {
-  const step = app.now,
+  const step = loadedStep(app),
     has = openBlocks(step.picture).sort().join();
   if (!step.picture.hidden || (!show.length && (!blocks || [...blocks].sort().join() === has))) return false;
   const opened = blocks ?? openBlocks(step.picture),

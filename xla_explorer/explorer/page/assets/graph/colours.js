@@ -32,7 +32,7 @@ export function scaleInk(part, dark) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000" : "#fff";
 }
 // A node has the value of its own id, else the sum of those inside it.
-/** @param {import("../core/state.js").App} app */
+/** @param {import("../core/app.js").App} app */
 export function colouring(app) {
   /** @type {{ title: string, unit: string, values: Map<number, number> }[]} */
   let columns = [];
@@ -43,7 +43,7 @@ export function colouring(app) {
     ariaLabel: "colour by",
     onchange: () => {
       chosen = +select.value;
-      app.change({ colour: chosen });
+      app.setColour(chosen);
     },
   });
   function load() {

@@ -9,19 +9,20 @@ import { kernelsOf } from "../core/layers.js";
 import { GraphView, READABLE } from "./graph_view.js";
 import { saveText } from "../core/tables.js";
 import { registerTab } from "../core/tabs.js";
+import { loadedStep } from "../core/state.js";
 
 /** @typedef {import("./scene.js").SceneNode} SceneNode */
 
 /** @param {GraphView} view @param {string} group @param {boolean} open */
 async function setOpen(view, group, open) {
-  const block = view.app.now.picture.groups.find((/** @type {import("../core/schema.js").PictureGroup} */ g) => g.id === group);
+  const block = loadedStep(view.app).picture.groups.find((/** @type {import("../core/schema.js").PictureGroup} */ g) => g.id === group);
   if (open && block?.hidden) {
-    const blocks = new Set([...openBlocks(view.app.now.picture), group]);
+    const blocks = new Set([...openBlocks(loadedStep(view.app).picture), group]);
     try {
       await bringBlocks(view, blocks);
       view.change({ blocks });
       view.fit(READABLE);
-      view.app.change({ picture: view.app.now.picture });
+      view.app.pictureExtended();
     } catch (error) {
       view.count.textContent = messageOf(error);
     }
@@ -32,7 +33,7 @@ async function setOpen(view, group, open) {
   (open ? opened : closed).add(group);
   (open ? closed : opened).delete(group);
   view.change({ opened, closed });
-  view.app.change({ picture: view.app.now.picture }); // the text about a block says whether it is open
+  view.app.pictureExtended(); // the text about a block says whether it is open
 }
 
 /** Selects the blocks of an element, else its instruction. @param {GraphView} view @param {SceneNode} node */
@@ -55,7 +56,7 @@ function collapseNode(view, node) {
 /** Shows the elements behind a +n. @param {GraphView} view @param {SceneNode} node */
 function growAround(view, node) {
   const id = instructionOf(node);
-  view.app.selected = id;
+  view.app.anchor(id);
   showAround(view, id, view.state.options.budget + node.above + node.below).then(() => view.app.select(id, "graph"));
 }
 
@@ -73,7 +74,7 @@ function toolBar(view) {
   const tool = (text, title, onclick) => make("button", { textContent: text, title, ariaLabel: `${text}: ${title}`, onclick, tabIndex: -1 }),
     { camera } = view,
     frames = tool("frames", "draw the module at the shown decision, with the fusions made so far; f and F go to the next and previous frame", () => {
-      view.app.frames = !view.app.frames;
+      view.app.toggleFrames();
       frames.setAttribute("aria-pressed", String(view.app.frames));
       view.draw(true);
       view.fit(READABLE);
@@ -92,7 +93,7 @@ function toolBar(view) {
     tool("parameters", "draw parameters as nodes, or inside their users", () => view.change({ fold: !view.state.options.fold })),
     tool("tidy", "compute a new layout; so far nodes kept their places (r)", () => view.relayout()),
     tool("JSON", "save this picture as JSON", () => {
-      const { nodes, edges, groups, title } = view.app.now.picture;
+      const { nodes, edges, groups, title } = loadedStep(view.app).picture;
       saveText("graph.json", JSON.stringify({ title, nodes, edges, groups }, null, 1), "application/json");
     }),
   );
@@ -123,7 +124,7 @@ function graphKeys(view) {
   };
 }
 
-/** @param {import("../core/state.js").App} app */
+/** @param {import("../core/app.js").App} app */
 function graphTab(app) {
   const view = new GraphView(app, {
       select: node => chooseNode(view, node),
@@ -139,18 +140,20 @@ function graphTab(app) {
     });
   stage.addEventListener("click", () => app.select(null, "graph"));
   sized.observe(stage);
-  app.isDrawn = (/** @type {number} */ id) => view.find(id) !== null;
-  app.undo = () => view.undo();
-  app.openBox = (/** @type {string} */ group) => {
-    app.root.focus({ preventScroll: true }); // the button is removed, and the focus must not be
-    return setOpen(view, group, true);
-  };
-  app.isBoxOpen = (/** @type {string} */ group) => Boolean(view.state.scene?.opened?.has(group));
+  app.provide({
+    isDrawn: id => view.find(id) !== null,
+    undo: () => view.undo(),
+    openBox(group) {
+      app.root.focus({ preventScroll: true }); // the button is removed, and the focus must not be
+      return setOpen(view, group, true);
+    },
+    isBoxOpen: group => Boolean(view.state.scene?.opened?.has(group)),
+  });
   let looked = false;
   if (app.boxes.length) Object.assign(view.state.options, { opened: new Set(app.boxes), blocks: new Set(app.boxes) });
   app.subscribe(["now"], async () => {
     const first = !looked,
-      { now } = app;
+      now = loadedStep(app);
     looked = true;
     await yieldToMain();
     if (now.whole && (!first || app.boxes.length) && view.state.options.focus === null) await bringBlocks(view, view.state.options.blocks); // a page has it at once

@@ -1,6 +1,7 @@
 // The graph beyond its picture: neighbourhoods, paths, and instructions of a large module that are drawn on request.
 import { bringBlocks, openBlocks } from "./blocks.js";
 import { atOnce, messageOf } from "../core/elements.js";
+import { loadedStep } from "../core/state.js";
 import { hottestInstruction } from "./graph_state.js";
 import { bringAround, bringBetween } from "./neighbourhood.js";
 import { BUDGET } from "./scene_tree.js";
@@ -17,7 +18,7 @@ const NEIGHBOURS = 40, // elements of a neighbourhood
  * @param {number} [budget]
  */
 async function bringAside({ app, state, count }, id, budget) {
-  const { now } = app;
+  const now = loadedStep(app);
   if (!now.picture.hidden || !(app.store.data.live || now.whole)) return;
   try {
     const picture = await bringAround(app, id, budget);
@@ -57,13 +58,13 @@ function openScopesOf(view, id) {
   const { state, app } = view,
     closed = view.find(id)?.node;
   if (!closed || closed.kind !== "scope" || closed.box || closed.hidden) return false;
-  const { picture } = app.now,
+  const { picture } = loadedStep(app),
     boxes = new Map(picture.groups.map((/** @type {import("../core/schema.js").PictureGroup} */ g) => [g.id, g])),
     opened = new Set(state.options.opened),
     shut = new Set(state.options.closed),
     drawn = picture.aliases.get(id) ?? id,
     node = picture.nodes.find((/** @type {import("../core/schema.js").PictureNode} */ n) => n.id === drawn);
-  for (let g = boxes.get(node?.group) ?? picture.groups.find((/** @type {any} */ one) => one.instruction === drawn); g; g = boxes.get(g.parent))
+  for (let g = boxes.get(node?.group ?? "") ?? picture.groups.find((/** @type {any} */ one) => one.instruction === drawn); g; g = boxes.get(g.parent ?? ""))
     if (g.kind === "scope") {
       opened.add(g.id);
       shut.delete(g.id);
@@ -76,13 +77,13 @@ function openScopesOf(view, id) {
 /** Opens the blocks around an instruction. @param {GraphView} view @param {number} id */
 async function showBlocksOf(view, id) {
   const { app } = view,
-    { now } = app;
+    now = loadedStep(app);
   try {
     if (!(await bringBlocks(view, view.state.options.blocks, [id])) || app.now !== now) return;
     view.state.options = { ...view.state.options, blocks: new Set(openBlocks(now.picture)) };
     view.publishBoxes();
     await view.drawInPieces(true);
-    app.change({ picture: now.picture });
+    app.pictureExtended();
   } catch (error) {
     view.count.textContent = messageOf(error);
   }
@@ -151,8 +152,8 @@ export async function showInstruction(view, id) {
   view.reveal(id);
 }
 
-/** True if the step's picture has an instruction that the budget left out. @param {import("../core/state.js").App} app @param {number} id */
-const isDrawable = (app, id) =>
-  app.now.picture.aliases.has(id) ||
-  app.now.picture.nodes.some((/** @type {import("../core/schema.js").PictureNode} */ n) => n.id === id) ||
-  app.now.picture.groups.some((/** @type {import("../core/schema.js").PictureGroup} */ g) => g.instruction === id);
+/** True if the step's picture has an instruction that the budget left out. @param {import("../core/app.js").App} app @param {number} id */
+function isDrawable(app, id) {
+  const { aliases, nodes, groups } = loadedStep(app).picture;
+  return aliases.has(id) || nodes.some(n => n.id === id) || groups.some(g => g.instruction === id);
+}

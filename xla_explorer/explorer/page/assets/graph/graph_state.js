@@ -3,6 +3,7 @@ import { numberOf, showNumber } from "../core/elements.js";
 import { fusionFrame } from "./fusion_frames.js";
 import { BUDGET } from "./scene_tree.js";
 import { named } from "../core/store.js";
+import { loadedStep } from "../core/state.js";
 
 /** @typedef {import("./drawing.js").DrawnElement} DrawnElement */
 /** @typedef {import("./scene.js").SceneNode} SceneNode */
@@ -13,7 +14,7 @@ import { named } from "../core/store.js";
  */
 /**
  * @typedef {Object} GraphState
- * @property {import("../core/state.js").App} app
+ * @property {import("../core/app.js").App} app
  * @property {import("./scene.js").Scene | null} scene
  * @property {DrawnElement[]} all everything drawn, inner elements too
  * @property {GraphOptions} options
@@ -30,7 +31,7 @@ import { named } from "../core/store.js";
  */
 
 /**
- * @param {import("../core/state.js").App} app
+ * @param {import("../core/app.js").App} app
  * @returns {GraphState}
  */
 export const newGraphState = app => ({
@@ -52,7 +53,7 @@ export const newGraphState = app => ({
 
 /**
  * The instruction with most time, measured or predicted; null without times.
- * @param {import("../core/state.js").App} app
+ * @param {import("../core/app.js").App} app
  * @returns {number | null}
  */
 export function hottestInstruction({ store }) {
@@ -65,7 +66,7 @@ export function hottestInstruction({ store }) {
 
 /**
  * The picture if frames are on and a fusion of this pass is shown: the module at that decision.
- * @param {import("../core/state.js").App} app
+ * @param {import("../core/app.js").App} app
  */
 export function frameOf({ frames, decision, before, step, store }) {
   if (!frames || decision === null || !before) return null;
@@ -153,7 +154,7 @@ const adjacentInRow = (scene, node, right) =>
 export function boxAround({ app }, node) {
   if (node?.box) return node.group;
   if (typeof node?.key !== "number") return null;
-  return app.now.picture.nodes.find((/** @type {import("../core/schema.js").PictureNode} */ n) => n.id === node.key)?.group ?? null;
+  return loadedStep(app).picture.nodes.find((/** @type {import("../core/schema.js").PictureNode} */ n) => n.id === node.key)?.group ?? null;
 }
 
 /** The ids of the instructions that a picture draws. @param {import("../core/store.js").Picture} picture */
@@ -186,8 +187,9 @@ export const removedElements = (drawn, isRemoved) => drawn.filter(e => !e.node.b
  */
 export function graphCaption({ app, all, scene, options, frame }, removed) {
   const drawn = all.filter(e => !e.node.box).length,
-    folded = app.now.picture.aliases.size,
-    hidden = (scene?.hidden ?? 0) + app.now.picture.hidden,
+    { picture } = loadedStep(app),
+    folded = picture.aliases.size,
+    hidden = (scene?.hidden ?? 0) + picture.hidden,
     isText = app.store.steps[app.step].level === "llvm";
   if (frame) return [`decision ${frame.number} of ${frame.of}: ${numberOf(frame.kernels, "kernel")} with several instructions so far`, `${drawn} drawn`, "f, F: next, previous"];
   const parts = [drawn ? `${showNumber(drawn)} drawn` : isText ? "an LLVM pass has no instruction graph: see Text (t)" : "nothing to draw"];

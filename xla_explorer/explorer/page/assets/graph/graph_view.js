@@ -9,6 +9,7 @@ import { drawnElement, elementsOfBlock, frameOf, removedBetween, removedElements
 import { minimapOn } from "./minimap.js";
 import { refusedIn, sceneInPieces, withoutRefusals } from "./scene.js";
 import { KINDS } from "../core/schema.js";
+import { loadedStep } from "../core/state.js";
 
 const MOST_GHOSTS = 60,
   MOST_REFUSED = 20; // edges of refused fusions that are drawn by default
@@ -24,7 +25,7 @@ const COMFORTABLE = 0.85;
 
 export class GraphView {
   /**
-   * @param {import("../core/state.js").App} app
+   * @param {import("../core/app.js").App} app
    * @param {GraphHooks} hooks
    */
   constructor(app, hooks) {
@@ -42,7 +43,7 @@ export class GraphView {
       tabIndex: -1,
       title: `draw the refused fusions; more than ${MOST_REFUSED} are hidden by default`,
       onclick: () => {
-        app.change({ refused: !this.areRefusalsDrawn() });
+        app.setRefused(!this.areRefusalsDrawn());
         this.draw(true);
       },
     });
@@ -115,7 +116,7 @@ export class GraphView {
   *removedElements(last) {
     const { app, state } = this,
       { before, now } = app;
-    if (!before || frameOf(app) || state.options.only || state.options.focus !== null) return [];
+    if (!before || !now || frameOf(app) || state.options.only || state.options.focus !== null) return [];
     const old = outlineBefore(before, now),
       isRemoved = removedBetween(old, now.picture);
     if (!isRemoved) return [];
@@ -130,7 +131,7 @@ export class GraphView {
     const memory = state.memories.get(place) ?? new Map(); // a neighbourhood has places of its own
     state.memories.set(place, memory);
     const isAside = state.aside?.step === this.app.now && (state.options.only || state.options.focus !== null);
-    const picture = given ?? frame?.picture ?? (isAside ? state.aside?.picture : this.app.now.picture),
+    const picture = given ?? frame?.picture ?? (isAside ? state.aside?.picture : loadedStep(this.app).picture),
       options = frame ? { ...state.options, only: null, focus: null, start: this.app.selected } : state.options,
       places = yield* sceneInPieces(picture, options, memory),
       cuts = columnCuts(places, memory.get("cuts"));
@@ -145,11 +146,12 @@ export class GraphView {
   /** @param {number} removed */
   showCaption(removed) {
     const { app, state } = this,
+      { picture } = loadedStep(app),
       parts = graphCaption(state, removed),
-      hidden = (state.scene?.hidden ?? 0) + app.now.picture.hidden,
+      hidden = (state.scene?.hidden ?? 0) + picture.hidden,
       help = hidden ? "click a +n, search (/), or press n for the neighbourhood of the selection" : "";
     this.count.textContent = parts.join(" · ");
-    this.count.title = [help, app.now.picture.note].filter(Boolean).join("\n");
+    this.count.title = [help, picture.note].filter(Boolean).join("\n");
     this.refusals.hidden = !state.refused;
     this.refusals.textContent = `refused ${state.refused}`;
     this.refusals.setAttribute("aria-pressed", String(this.areRefusalsDrawn()));
@@ -283,6 +285,6 @@ export class GraphView {
   publishBoxes() {
     const { opened, blocks } = this.state.options,
       boxes = [...new Set([...opened, ...(blocks ?? [])])];
-    if (boxes.join() !== this.app.boxes.join()) this.app.change({ boxes });
+    if (boxes.join() !== this.app.boxes.join()) this.app.setBoxes(boxes);
   }
 }

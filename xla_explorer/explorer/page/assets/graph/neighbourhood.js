@@ -1,6 +1,7 @@
 // Beyond the picture, which shows a part of a large module. The neighbourhood of an instruction, or the paths between two, come from the
 // notebook; an exported page carries the whole.
 import { pictureOf, readPicture } from "../core/store.js";
+import { loadedStep } from "../core/state.js";
 
 /** @typedef {{ operands: Set<number>, users: Set<number> }} Links */
 
@@ -69,22 +70,22 @@ export function partOf(picture, ids) {
 }
 
 // A separate picture, beside that of the step.
-/** @param {import("../core/state.js").App} app @param {"around" | "between"} call @param {Record<string, any>} args @param {(whole: import("../core/store.js").Picture) => import("../core/store.js").Picture | null} part */
+/** @param {import("../core/app.js").App} app @param {"around" | "between"} call @param {Record<string, any>} args @param {(whole: import("../core/store.js").Picture) => import("../core/store.js").Picture | null} part */
 async function bring(app, call, args, part) {
-  const step = app.now;
-  const more = app.store.data.live ? pictureOf(await app.store.request(call, { ...args, step: app.nowStep })) : part(step.whole());
+  const step = loadedStep(app),
+    more = app.store.data.live ? pictureOf(await app.store.request(call, { ...args, step: app.nowStep })) : step.whole && part(step.whole());
   if (more) app.store.addPicture({ picture: readPicture(step, more), names: step.names });
   return more;
 }
 // The neighbourhood of an instruction of a module that the picture shows in part.
-/** @param {import("../core/state.js").App} app @param {number} id */
+/** @param {import("../core/app.js").App} app @param {number} id */
 export const bringAround = (app, id, budget = MOST_AROUND) =>
   bring(app, "around", { instruction: id, budget }, whole => partOf(whole, around(whole, whole.aliases.get(id) ?? id, budget)));
 
 // The ids on all paths between two instructions and the picture with them (null: that of the step); null without a path.
-/** @param {import("../core/state.js").App} app @param {number} a @param {number} b */
+/** @param {import("../core/app.js").App} app @param {number} a @param {number} b */
 export async function bringBetween(app, a, b) {
-  const { picture, whole, users } = app.now,
+  const { picture, whole, users } = loadedStep(app),
     found = (/** @type {Set<number> | null} */ ids) => ids && { ids, picture: null };
   if (!picture.hidden || !(app.store.data.live || whole)) return found(between(linksOf(picture), a, b));
   const onPaths = (/** @type {import("../core/store.js").Picture} */ all, ids = between(linksOf(all), a, b)) => ids && partOf(all, ids),

@@ -7,7 +7,7 @@ import { registerTab } from "../core/tabs.js";
 import { highlighted } from "../code/highlighted.js";
 import { dimLine, whyHeading } from "../why/why_elements.js";
 
-/** @typedef {import("../core/state.js").App} App */
+/** @typedef {import("../core/app.js").App} App */
 /** @typedef {import("../core/schema.js").LoopKernel} Nest */
 /** @typedef {import("../core/schema.js").TextLine} TextLine */
 
@@ -104,8 +104,8 @@ function nestPart(app, row, lines) {
     const [text, id] = lines[at],
       el = make("div", { className: "xe-line", data: { id: id ?? row.instruction } }, make("span", { className: "no" }), make("code", {}, ...highlighted(text)), ...more);
     el.onclick = () => app.select(id ?? row.instruction, "loops");
-    el.onmouseenter = () => app.change({ pointed: id });
-    el.onmouseleave = () => app.change({ pointed: null });
+    el.onmouseenter = () => app.point(id);
+    el.onmouseleave = () => app.point(null);
     return el;
   };
   /** @param {number} first @param {number} end @returns {HTMLElement[]} */

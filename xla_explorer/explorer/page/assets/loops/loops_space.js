@@ -1,7 +1,7 @@
 // The accesses of a kernel in the loops tab, and the picture of its iteration space: the elements, cache lines and sectors of each step.
 import { make, numberOf, shape, showBytes, showPercent } from "../core/elements.js";
 
-/** @typedef {import("../core/state.js").App} App */
+/** @typedef {import("../core/app.js").App} App */
 /** @typedef {import("../core/schema.js").LoopKernel} Nest */
 /** @typedef {import("../core/schema.js").AccessPattern} AccessPattern */
 /** @typedef {import("../core/schema.js").LoopAxis} LoopAxis */
@@ -22,7 +22,7 @@ export function accessesPart(app, row) {
     rows = row.accesses.map(access => make("tr", { tabIndex: 0, onclick: () => choose(access), onmouseenter: () => point(access.instruction), onmouseleave: () => point(null) }, ...cells(access))),
     head = ["access", "offset", "along", "pattern", "bytes", "beyond L1", "L2", "L3", "sectors", "coalesced"];
   /** @param {number | null} id */
-  const point = id => app.change({ pointed: id });
+  const point = id => app.point(id);
   /** @param {AccessPattern} access */
   function choose(access) {
     row.accesses.forEach((other, k) => rows[k].classList.toggle("on", other === access));

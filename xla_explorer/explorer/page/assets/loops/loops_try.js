@@ -2,7 +2,7 @@
 import { make, messageOf, showMicroseconds, slowButton } from "../core/elements.js";
 import { named } from "../core/store.js";
 
-/** @typedef {import("../core/state.js").App} App */
+/** @typedef {import("../core/app.js").App} App */
 /** @typedef {import("../core/schema.js").LoopKernel} Nest */
 /** @typedef {import("../core/schema.js").LoopTry} LoopTry */
 

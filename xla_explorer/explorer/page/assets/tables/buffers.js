@@ -13,7 +13,82 @@ const CHART_WIDTH = 900,
   ARENA = 200,
   IN_USE = 56;
 
-/** @param {import("../core/state.js").App} app */
+/**
+ * The arena over the schedule; each row receives its element.
+ * @param {import("../core/app.js").App} app
+ * @param {any} view the report
+ * @param {Buffer[]} rows
+ * @param {import("../core/schema.js").ScheduleMoment[]} schedule
+ * @param {(row: Buffer) => void} choose
+ */
+function buffersChart(app, view, rows, schedule, choose) {
+  const arena = rows.filter(r => r.kind === "arena"),
+    last = Math.max(...schedule.map(s => s.position), ...arena.map(r => +r.start), 1) + 1,
+    x = (/** @type {any} */ p) => CHART_LEFT + (Math.min(Number.isFinite(+p) ? +p : last, last) / last) * CHART_WIDTH,
+    total = Math.max(view.arena_bytes, 1),
+    top = IN_USE + 26,
+    svg = shape("svg", { class: "xe-chart", role: "img", "aria-label": "live ranges of the buffers over the schedule", viewBox: `0 0 ${CHART_LEFT + CHART_WIDTH + 12} ${top + ARENA + 24}` });
+  /** @param {number} tx @param {number} ty @param {string} words */
+  const text = (tx, ty, words, anchor = "start", cls = "") => {
+    const el = shape("text", { x: num(tx), y: num(ty), "text-anchor": anchor, class: cls });
+    el.textContent = words;
+    return el;
+  };
+  const most = Math.max(...schedule.map(s => s.bytes_in_use), 1);
+  let d = `M${num(x(0))} ${IN_USE + 10}`;
+  for (const [k, s] of schedule.entries()) {
+    const y = 10 + IN_USE * (1 - s.bytes_in_use / most),
+      next = schedule[k + 1]?.position ?? last;
+    d += `L${num(x(s.position))} ${num(y)}L${num(x(next))} ${num(y)}`;
+  }
+  svg.append(
+    text(CHART_LEFT - 6, 18, showBytes(most), "end", "dim"),
+    text(CHART_LEFT - 6, IN_USE + 10, "in use", "end", "dim"),
+    shape("path", { class: "in-use", d: `${d}L${num(x(last))} ${IN_USE + 10}Z` }),
+    shape("rect", { class: "frame", x: CHART_LEFT, y: top, width: CHART_WIDTH, height: ARENA }),
+    text(CHART_LEFT - 6, top + 9, showBytes(view.arena_bytes), "end", "dim"),
+    text(CHART_LEFT - 6, top + ARENA, "address 0", "end", "dim"),
+    text(CHART_LEFT + CHART_WIDTH, top + ARENA + 16, "position in the schedule →", "end", "dim"),
+  );
+  for (const r of arena) {
+    const left = x(r.start),
+      width = Math.max(3, x(r.end) - left),
+      height = Math.max(2, (r.size / total) * ARENA),
+      y = top + ARENA - ((r.offset + r.size) / total) * ARENA;
+    const g = shape("g", { class: "xe-buffer", tabindex: "-1" }),
+      title = shape("title");
+    title.textContent = `%${r.value}  ${r.shape}\n${showBytes(r.size)} at ${r.offset}, positions ${r.start} to ${r.end}${r.shared_with.length ? `\nmemory shared with ${r.shared_with.map((/** @type {string} */ n) => "%" + n).join(", ")}` : ""}`;
+    g.append(title, shape("rect", { x: num(left), y: num(y), width: num(width), height: num(height) }));
+    if (height > 11 && width > 40) g.append(text(left + 4, y + Math.min(height - 3, 12), r.value.slice(0, Math.floor(width / 6.2))));
+    g.addEventListener("click", () => choose(r));
+    r.el = g;
+    svg.append(g);
+  }
+  if (view.peak !== null) {
+    const { instruction, name, position, bytes_in_use, line } = schedule[view.peak],
+      at = x(position),
+      right = at > CHART_LEFT + CHART_WIDTH * 0.6,
+      label = text(right ? at - 5 : at + 5, IN_USE + 22, `peak ${showBytes(bytes_in_use)}: %${name}${line ? `  ${line}` : ""}`, right ? "end" : "start", "peak");
+    const mark = shape("g", { class: "xe-peak" }, shape("path", { d: `M${num(at)} 6V${top + ARENA}` }), label);
+    mark.addEventListener("click", () => app.select(instruction, "buffers"));
+    svg.append(mark);
+  }
+  return svg;
+}
+
+/** @param {boolean} hasLines @param {(row: Buffer) => number} size @returns {import("../core/tables.js").Column<Buffer>[]} */
+const bufferColumns = (hasLines, size) => [
+  ["value", "mono", r => `%${r.value}`, r => r.value],
+  ["size", "r", r => showBytes(size(r)), size],
+  ["shape", "mono", r => r.shape, r => r.shape],
+  ...(hasLines ? [/** @type {import("../core/tables.js").Column<Buffer>} */ (["line", "mono", r => r.line, r => r.line])] : []),
+  ["live", "r", r => `${showNumber(r.start)} – ${showNumber(r.end)}`, r => r.end - r.start],
+  ["where", "", r => r.allocation, r => r.allocation],
+  ["offset", "r", r => (r.kind === "arena" ? showNumber(r.offset) : ""), r => (r.kind === "arena" ? r.offset : null)],
+  ["memory shared with", "long mono", r => r.shared_with.map((/** @type {string} */ n) => "%" + n).join(", ")],
+];
+
+/** @param {import("../core/app.js").App} app */
 function buffersTab(app) {
   const root = make("div", { className: "xe-buffers xe-panel" }),
     body = make("div", { className: "xe-scroll" }),
@@ -56,7 +131,7 @@ function buffersTab(app) {
     note.textContent =
       `arena ${showBytes(view.arena_bytes)}, ${showBytes(view.lower_bound_bytes)} in use at the peak · ${numberOf(rows.length, "value")}` +
       (view.hidden ? `, ${showNumber(view.hidden)} smaller ones left out: session.buffers()` : "");
-    body.replaceChildren(chart(), answer, choices(), (table = list()));
+    body.replaceChildren(buffersChart(app, view, rows, schedule, choose), answer, choices(), (table = list()));
     mark();
   }
   /** The values in the table: those at the peak, the largest first, or all. */
@@ -86,74 +161,8 @@ function buffersTab(app) {
     return box;
   }
 
-  function chart() {
-    const arena = rows.filter(r => r.kind === "arena"),
-      last = Math.max(...schedule.map(s => s.position), ...arena.map(r => +r.start), 1) + 1,
-      x = (/** @type {any} */ p) => CHART_LEFT + (Math.min(Number.isFinite(+p) ? +p : last, last) / last) * CHART_WIDTH,
-      total = Math.max(view.arena_bytes, 1),
-      top = IN_USE + 26,
-      svg = shape("svg", { class: "xe-chart", role: "img", "aria-label": "live ranges of the buffers over the schedule", viewBox: `0 0 ${CHART_LEFT + CHART_WIDTH + 12} ${top + ARENA + 24}` });
-    /** @param {number} tx @param {number} ty @param {string} words */
-    const text = (tx, ty, words, anchor = "start", cls = "") => {
-      const el = shape("text", { x: num(tx), y: num(ty), "text-anchor": anchor, class: cls });
-      el.textContent = words;
-      return el;
-    };
-    const most = Math.max(...schedule.map(s => s.bytes_in_use), 1);
-    let d = `M${num(x(0))} ${IN_USE + 10}`;
-    for (const [k, s] of schedule.entries()) {
-      const y = 10 + IN_USE * (1 - s.bytes_in_use / most),
-        next = schedule[k + 1]?.position ?? last;
-      d += `L${num(x(s.position))} ${num(y)}L${num(x(next))} ${num(y)}`;
-    }
-    svg.append(
-      text(CHART_LEFT - 6, 18, showBytes(most), "end", "dim"),
-      text(CHART_LEFT - 6, IN_USE + 10, "in use", "end", "dim"),
-      shape("path", { class: "in-use", d: `${d}L${num(x(last))} ${IN_USE + 10}Z` }),
-      shape("rect", { class: "frame", x: CHART_LEFT, y: top, width: CHART_WIDTH, height: ARENA }),
-      text(CHART_LEFT - 6, top + 9, showBytes(view.arena_bytes), "end", "dim"),
-      text(CHART_LEFT - 6, top + ARENA, "address 0", "end", "dim"),
-      text(CHART_LEFT + CHART_WIDTH, top + ARENA + 16, "position in the schedule →", "end", "dim"),
-    );
-    for (const r of arena) {
-      const left = x(r.start),
-        width = Math.max(3, x(r.end) - left),
-        height = Math.max(2, (r.size / total) * ARENA),
-        y = top + ARENA - ((r.offset + r.size) / total) * ARENA;
-      const g = shape("g", { class: "xe-buffer", tabindex: "-1" }),
-        title = shape("title");
-      title.textContent = `%${r.value}  ${r.shape}\n${showBytes(r.size)} at ${r.offset}, positions ${r.start} to ${r.end}${r.shared_with.length ? `\nmemory shared with ${r.shared_with.map((/** @type {string} */ n) => "%" + n).join(", ")}` : ""}`;
-      g.append(title, shape("rect", { x: num(left), y: num(y), width: num(width), height: num(height) }));
-      if (height > 11 && width > 40) g.append(text(left + 4, y + Math.min(height - 3, 12), r.value.slice(0, Math.floor(width / 6.2))));
-      g.addEventListener("click", () => choose(r));
-      r.el = g;
-      svg.append(g);
-    }
-    if (view.peak !== null) {
-      const { instruction, name, position, bytes_in_use, line } = schedule[view.peak],
-        at = x(position),
-        right = at > CHART_LEFT + CHART_WIDTH * 0.6,
-        label = text(right ? at - 5 : at + 5, IN_USE + 22, `peak ${showBytes(bytes_in_use)}: %${name}${line ? `  ${line}` : ""}`, right ? "end" : "start", "peak");
-      const mark = shape("g", { class: "xe-peak" }, shape("path", { d: `M${num(at)} 6V${top + ARENA}` }), label);
-      mark.addEventListener("click", () => app.select(instruction, "buffers"));
-      svg.append(mark);
-    }
-    return svg;
-  }
   function list() {
-    const hasLines = rows.some(r => r.line),
-      size = (/** @type {Buffer} */ r) => (isAtPeak ? r.held : r.size);
-    /** @type {import("../core/tables.js").Column<Buffer>[]} */
-    const columns = [
-      ["value", "mono", r => `%${r.value}`, r => r.value],
-      ["size", "r", r => showBytes(size(r)), size],
-      ["shape", "mono", r => r.shape, r => r.shape],
-      ...(hasLines ? [/** @type {import("../core/tables.js").Column<Buffer>} */ (["line", "mono", r => r.line, r => r.line])] : []),
-      ["live", "r", r => `${showNumber(r.start)} – ${showNumber(r.end)}`, r => r.end - r.start],
-      ["where", "", r => r.allocation, r => r.allocation],
-      ["offset", "r", r => (r.kind === "arena" ? showNumber(r.offset) : ""), r => (r.kind === "arena" ? r.offset : null)],
-      ["memory shared with", "long mono", r => r.shared_with.map((/** @type {string} */ n) => "%" + n).join(", ")],
-    ];
+    const columns = bufferColumns(rows.some(r => r.line), r => (isAtPeak ? r.held : r.size));
     return tableOf(columns, isAtPeak ? rows.filter(r => r.held) : rows, choose, { by: 1, sorted: mark });
   }
   /** The first click selects; a click on a second value shows why the two do not share memory. @param {Buffer} r */

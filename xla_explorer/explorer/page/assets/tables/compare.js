@@ -19,7 +19,7 @@ export function changeOf({ now, before, less_is_better, spread }) {
 /** @param {string} verdict @param {string} code */
 const verdictText = (verdict, code) => (code ? `${verdict} (${code})` : verdict);
 
-/** @param {import("../core/state.js").App} app */
+/** @param {import("../core/app.js").App} app */
 function compareTab(app) {
   const comparison = /** @type {Record<string, any>} */ (app.store.data.comparison), // otherwise the tab is absent
     root = make("div", { className: "xe-compare xe-panel" });

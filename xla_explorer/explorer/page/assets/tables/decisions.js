@@ -8,9 +8,9 @@ const MOST_ROWS = 400,
   REFUSED = "refused"; // a filter: all refusals, whatever the reason
 const CSV_COLUMNS = /** @type {const} */ (["verdict", "kind", "code", "message", "names", "step", "facts"]);
 
-/** @typedef {import("../core/state.js").App["store"]["decisions"][number]} Decision */
+/** @typedef {import("../core/app.js").App["store"]["decisions"][number]} Decision */
 
-/** @param {import("../core/state.js").App} app */
+/** @param {import("../core/app.js").App} app */
 function decisionsTab(app) {
   const { decisions, steps, data } = app.store,
     chips = make("div", { className: "xe-chips" }),

@@ -158,7 +158,7 @@ function stepper(data, choose) {
   return root;
 }
 
-/** A field for other annotations and their effect; a saved page shows the call. @param {import("../core/state.js").App} app @param {DevicesData} data */
+/** A field for other annotations and their effect; a saved page shows the call. @param {import("../core/app.js").App} app @param {DevicesData} data */
 function shardedOtherwise(app, data) {
   const [first] = data.values,
     example = first ? `${first[0].replace("%", "")}=${first[1].map(() => "-").join(",")}` : "x=data,-",
@@ -179,7 +179,7 @@ function shardedOtherwise(app, data) {
   return make("div", {}, field, " ", make("button", { className: "xe-act", textContent: "what if", onclick: ask }), answer);
 }
 
-/** @param {import("../core/state.js").App} app */
+/** @param {import("../core/app.js").App} app */
 function devicesTab(app) {
   const note = make("span", { className: "xe-dim", textContent: "…" }),
     bar = barRow([note]),

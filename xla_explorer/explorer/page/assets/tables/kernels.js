@@ -10,7 +10,7 @@ import { registerTab } from "../core/tabs.js";
 
 const MOST_KERNEL_ROWS = 500;
 
-/** @param {import("../core/state.js").App} app */
+/** @param {import("../core/app.js").App} app */
 function kernelsTab(app) {
   const root = make("div", { className: "xe-kernels xe-panel" }),
     body = make("div", { className: "xe-scroll" }),

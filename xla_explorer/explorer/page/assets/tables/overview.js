@@ -6,7 +6,7 @@ import { kernelsOf, layerTree, timeOf } from "../core/layers.js";
 import { FUSION_KINDS } from "../core/schema.js";
 import { registerTab } from "../core/tabs.js";
 
-/** @typedef {import("../core/state.js").App} App */
+/** @typedef {import("../core/app.js").App} App */
 /** @typedef {import("../core/layers.js").KernelRow} KernelRow */
 /** @typedef {App["store"]["decisions"][number]} Decision */
 
@@ -159,6 +159,144 @@ const adviceList = advice =>
     ...advice.map(([sentence, gain, line]) => make("li", {}, `${sentence}${line ? ` (${line})` : ""} `, make("span", { className: "xe-dim", textContent: `at most ${showMicroseconds(gain)} of a run` }))),
   );
 
+/** @param {App} app @param {{ row: KernelRow, share: number }[]} kernels @param {number} whole */
+function layersPart(app, kernels, whole) {
+  const root = layerTree(kernels.map(({ row }) => row));
+  if (root.parts.size < 2 && ![...root.parts.values()].some(layer => layer.parts.size)) return [];
+  const choose = (/** @type {import("../core/layers.js").Block} */ block) => app.selectBlock(block, "overview");
+  return [make("h4", { textContent: "by layer" }), layerTable(root, whole, choose)];
+}
+
+/** @param {App} app @param {{ row: KernelRow, share: number }[]} kernels @param {boolean} measured @param {number | null} run */
+function kernelTable(app, kernels, measured, run) {
+  const isBoundKnown = kernels.some(({ row }) => row.bound),
+    roofs = new Map(app.store.timings.flatMap(t => (t.instruction === null ? [] : [[t.instruction, t.roof_share]])));
+  return make(
+    "table",
+    { className: "xe-table xe-hottest" },
+    make("thead", {}, make("tr", {}, ...["kernel", "time", run ? "share of run" : "share of kernels", ...(isBoundKnown ? ["bound by"] : []), ...(roofs.size ? ["of roof"] : []), "line", "computes"].map(h => make("th", { textContent: h, scope: "col" })))),
+    make(
+      "tbody",
+      {},
+      ...groupedByKey(kernels, k => sameKernel(k.row), k => k.share)
+        .slice(0, MOST_HOT)
+        .flatMap(({ items, weight }) => foldedRows(items, weight, (item, others, share) => kernelLine(app, item, others, share, measured, roofs, isBoundKnown))),
+    ),
+  );
+}
+
+/**
+ * The rows of equal entries: one for all, and behind a button one for each.
+ * @template T
+ * @param {T[]} items
+ * @param {number} weight
+ * @param {(item: T, others: Node | null, weight: number | null) => HTMLElement} rowOf
+ */
+function foldedRows(items, weight, rowOf) {
+  if (items.length === 1) return [rowOf(items[0], null, null)];
+  const more = make("button", {
+      className: "xe-act xe-equal",
+      tabIndex: 0,
+      textContent: `× ${items.length}`,
+      title: "all together; click to show each",
+      ariaExpanded: "false",
+      onclick: (/** @type {Event} */ event) => {
+        event.stopPropagation();
+        const isOpen = more.getAttribute("aria-expanded") === "true";
+        more.setAttribute("aria-expanded", String(!isOpen));
+        for (const each of rows) each.hidden = isOpen;
+      },
+    }),
+    rows = items.map(item => rowOf(item, null, null));
+  for (const each of rows) {
+    each.hidden = true;
+    each.classList.add("xe-one-of");
+  }
+  return [rowOf(items[0], more, weight), ...rows];
+}
+
+/**
+ * @param {App} app
+ * @param {{ row: KernelRow, share: number }} kernel
+ * @param {Node | null} others
+ * @param {number | null} all the share of all equal entries
+ * @param {boolean} measured
+ * @param {Map<number, number | null>} roofs
+ * @param {boolean} isBoundKnown
+ */
+function kernelLine(app, { row, share }, others, all, measured, roofs, isBoundKnown) {
+  const roof = row.instruction === null ? null : (roofs.get(row.instruction) ?? null),
+    time = timeOf(row) * (all === null || !share ? 1 : all / share),
+    line = make(
+      "tr",
+      { tabIndex: 0, onclick: () => app.select(row.instruction, "overview") },
+      make("td", { className: "mono" }, ...breakable(row.kernel), others),
+      make("td", { className: "r", textContent: `${measured ? "" : "~"}${showMicroseconds(time)}` }),
+      make("td", { className: "share" }, shareBar(all ?? share), showPercent(all ?? share)),
+      ...(isBoundKnown ? [make("td", { textContent: row.bound, title: BOUNDS[row.bound] ?? "" })] : []),
+      ...(roofs.size ? [make("td", { className: "r", textContent: showPercent(roof), title: (roof ?? 0) > 1 ? "above 100 %: the data stay in a cache; the roof is that of memory" : "" })] : []),
+      make("td", { className: "mono place", textContent: shortPlace(row.line), title: row.line }),
+      make("td", { className: "long mono", textContent: row.computes, title: row.computes }),
+    );
+  line.dataset.id = String(row.instruction);
+  return line;
+}
+
+/** @param {App} app @param {Decision[]} refusals */
+function refusalsPart(app, refusals) {
+  if (!refusals.length) return [make("p", { className: "xe-dim", textContent: app.store.data.no_decisions || "The cost model has no cost for any refused fusion." })];
+  const families = groupedByKey(refusals, sameRefusal, d => refusalCost(d)[0] ?? 0).sort((a, b) => Number(b.items[0].forceable) - Number(a.items[0].forceable)),
+    shownOnes = families.slice(0, MOST_DEAR),
+    left = refusals.length - shownOnes.reduce((sum, { items }) => sum + items.length, 0),
+    rows = shownOnes.flatMap(({ items, weight }) => foldedRows(items, weight, (d, others, us) => refusalLine(app, d, others, us, us === null ? [d] : items)));
+  return [
+    make("h4", { textContent: "refused fusions by cost" }),
+    make(
+      "table",
+      { className: "xe-table xe-refused" },
+      make("thead", {}, make("tr", {}, ...["producer → consumer", "cost per run", "why", ""].map(h => make("th", { textContent: h, scope: "col" })))),
+      make("tbody", {}, ...rows),
+    ),
+    make("p", { className: "xe-dim", textContent: `by the cost model, ≤ an upper bound · fusions that can be forced come first${left ? ` · ${left} more: press d` : ""}` }),
+  ];
+}
+
+/**
+ * @param {App} app
+ * @param {Decision} d
+ * @param {Node | null} others
+ * @param {number | null} all the cost of all equal entries
+ * @param {Decision[]} refusals the refusals that the button inverts
+ */
+function refusalLine(app, d, others, all, refusals) {
+  const [us, atMost] = refusalCost(d),
+    forceable = refusals.filter(one => one.forceable),
+    isTried = app.store.data.live && forceable.length > 0,
+    attempt = make("button", {
+      className: `xe-act ${isTried ? "xe-attempt" : "xe-why-button"}`,
+      tabIndex: 0,
+      textContent: isTried ? (forceable.length > 1 ? "try all" : "try") : "why",
+      title: isTried
+        ? `force ${forceable.length > 1 ? "these fusions" : "this fusion"}, compile and measure again, compare`
+        : d.forceable
+          ? "the checklist of this decision, and the call that forces it"
+          : "a condition fails, so no override can force this fusion",
+      onclick: (/** @type {Event} */ event) => {
+        event.stopPropagation();
+        if (isTried) app.tryOut("override", { force: forceable.map(one => [FUSION_KINDS[0], ...one.names]) }, attempt);
+        else app.showDecision(d.index, false);
+      },
+    });
+  return make(
+    "tr",
+    { onclick: () => app.showDecision(d.index, false) },
+    make("td", { className: "mono" }, ...breakable(decisionEnds(d)), others),
+    make("td", { className: "r", textContent: `${atMost ? "≤ " : "~"}${showMicroseconds(all ?? us)}` }),
+    make("td", { textContent: d.code, title: app.store.data.reasons[d.code] || "" }),
+    make("td", {}, attempt),
+  );
+}
+
 /** @param {App} app */
 function overviewTab(app) {
   const note = make("span", { className: "xe-dim", textContent: "…" }),
@@ -207,148 +345,12 @@ function overviewTab(app) {
       : "this backend makes no kernels";
     body.replaceChildren(
       ...timeBreakdown(whole, run),
-      ...(kernels.length ? [make("h4", { textContent: measured ? "hottest kernels" : "hottest kernels, estimated" }), kernelTable(kernels, measured, run)] : []),
-      ...refusalsPart(refusals),
+      ...(kernels.length ? [make("h4", { textContent: measured ? "hottest kernels" : "hottest kernels, estimated" }), kernelTable(app, kernels, measured, run)] : []),
+      ...refusalsPart(app, refusals),
       ...(advice.length ? [make("h4", { textContent: "what to try first" }), adviceList(advice)] : []),
-      make("div", { className: "xe-two" }, make("div", {}, ...layersPart(kernels, run ?? whole)), make("div", {}, ...placesPart("by source line", timeByLine(kernels), find("line")))),
+      make("div", { className: "xe-two" }, make("div", {}, ...layersPart(app, kernels, run ?? whole)), make("div", {}, ...placesPart("by source line", timeByLine(kernels), find("line")))),
     );
     mark();
-  }
-
-  /** @param {{ row: KernelRow, share: number }[]} kernels @param {number} whole */
-  function layersPart(kernels, whole) {
-    const root = layerTree(kernels.map(({ row }) => row));
-    if (root.parts.size < 2 && ![...root.parts.values()].some(layer => layer.parts.size)) return [];
-    const choose = (/** @type {import("../core/layers.js").Block} */ block) => app.selectBlock(block, "overview");
-    return [make("h4", { textContent: "by layer" }), layerTable(root, whole, choose)];
-  }
-
-  /** @param {{ row: KernelRow, share: number }[]} kernels @param {boolean} measured @param {number | null} run */
-  function kernelTable(kernels, measured, run) {
-    const isBoundKnown = kernels.some(({ row }) => row.bound),
-      roofs = new Map(app.store.timings.flatMap(t => (t.instruction === null ? [] : [[t.instruction, t.roof_share]])));
-    return make(
-      "table",
-      { className: "xe-table xe-hottest" },
-      make("thead", {}, make("tr", {}, ...["kernel", "time", run ? "share of run" : "share of kernels", ...(isBoundKnown ? ["bound by"] : []), ...(roofs.size ? ["of roof"] : []), "line", "computes"].map(h => make("th", { textContent: h, scope: "col" })))),
-      make(
-        "tbody",
-        {},
-        ...groupedByKey(kernels, k => sameKernel(k.row), k => k.share)
-          .slice(0, MOST_HOT)
-          .flatMap(({ items, weight }) => folded(items, weight, (item, others, share) => kernelLine(item, others, share, measured, roofs, isBoundKnown))),
-      ),
-    );
-  }
-
-  /**
-   * The rows of equal entries: one for all, and behind a button one for each.
-   * @template T
-   * @param {T[]} items
-   * @param {number} weight
-   * @param {(item: T, others: Node | null, weight: number | null) => HTMLElement} rowOf
-   */
-  function folded(items, weight, rowOf) {
-    if (items.length === 1) return [rowOf(items[0], null, null)];
-    const more = make("button", {
-        className: "xe-act xe-equal",
-        tabIndex: 0,
-        textContent: `× ${items.length}`,
-        title: "all together; click to show each",
-        ariaExpanded: "false",
-        onclick: (/** @type {Event} */ event) => {
-          event.stopPropagation();
-          const isOpen = more.getAttribute("aria-expanded") === "true";
-          more.setAttribute("aria-expanded", String(!isOpen));
-          for (const each of rows) each.hidden = isOpen;
-        },
-      }),
-      rows = items.map(item => rowOf(item, null, null));
-    for (const each of rows) {
-      each.hidden = true;
-      each.classList.add("xe-one-of");
-    }
-    return [rowOf(items[0], more, weight), ...rows];
-  }
-
-  /**
-   * @param {{ row: KernelRow, share: number }} kernel
-   * @param {Node | null} others
-   * @param {number | null} all the share of all equal entries
-   * @param {boolean} measured
-   * @param {Map<number, number | null>} roofs
-   * @param {boolean} isBoundKnown
-   */
-  function kernelLine({ row, share }, others, all, measured, roofs, isBoundKnown) {
-    const roof = row.instruction === null ? null : (roofs.get(row.instruction) ?? null),
-      time = timeOf(row) * (all === null || !share ? 1 : all / share),
-      line = make(
-        "tr",
-        { tabIndex: 0, onclick: () => app.select(row.instruction, "overview") },
-        make("td", { className: "mono" }, ...breakable(row.kernel), others),
-        make("td", { className: "r", textContent: `${measured ? "" : "~"}${showMicroseconds(time)}` }),
-        make("td", { className: "share" }, shareBar(all ?? share), showPercent(all ?? share)),
-        ...(isBoundKnown ? [make("td", { textContent: row.bound, title: BOUNDS[row.bound] ?? "" })] : []),
-        ...(roofs.size ? [make("td", { className: "r", textContent: showPercent(roof), title: (roof ?? 0) > 1 ? "above 100 %: the data stay in a cache; the roof is that of memory" : "" })] : []),
-        make("td", { className: "mono place", textContent: shortPlace(row.line), title: row.line }),
-        make("td", { className: "long mono", textContent: row.computes, title: row.computes }),
-      );
-    line.dataset.id = String(row.instruction);
-    return line;
-  }
-
-  /** @param {Decision[]} refusals */
-  function refusalsPart(refusals) {
-    if (!refusals.length) return [make("p", { className: "xe-dim", textContent: app.store.data.no_decisions || "The cost model has no cost for any refused fusion." })];
-    const families = groupedByKey(refusals, sameRefusal, d => refusalCost(d)[0] ?? 0).sort((a, b) => Number(b.items[0].forceable) - Number(a.items[0].forceable)),
-      shownOnes = families.slice(0, MOST_DEAR),
-      left = refusals.length - shownOnes.reduce((sum, { items }) => sum + items.length, 0),
-      rows = shownOnes.flatMap(({ items, weight }) => folded(items, weight, (d, others, us) => refusalLine(d, others, us, us === null ? [d] : items)));
-    return [
-      make("h4", { textContent: "refused fusions by cost" }),
-      make(
-        "table",
-        { className: "xe-table xe-refused" },
-        make("thead", {}, make("tr", {}, ...["producer → consumer", "cost per run", "why", ""].map(h => make("th", { textContent: h, scope: "col" })))),
-        make("tbody", {}, ...rows),
-      ),
-      make("p", { className: "xe-dim", textContent: `by the cost model, ≤ an upper bound · fusions that can be forced come first${left ? ` · ${left} more: press d` : ""}` }),
-    ];
-  }
-
-  /**
-   * @param {Decision} d
-   * @param {Node | null} others
-   * @param {number | null} all the cost of all equal entries
-   * @param {Decision[]} refusals the refusals that the button inverts
-   */
-  function refusalLine(d, others, all, refusals) {
-    const [us, atMost] = refusalCost(d),
-      forceable = refusals.filter(one => one.forceable),
-      isTried = app.store.data.live && forceable.length > 0,
-      attempt = make("button", {
-        className: `xe-act ${isTried ? "xe-attempt" : "xe-why-button"}`,
-        tabIndex: 0,
-        textContent: isTried ? (forceable.length > 1 ? "try all" : "try") : "why",
-        title: isTried
-          ? `force ${forceable.length > 1 ? "these fusions" : "this fusion"}, compile and measure again, compare`
-          : d.forceable
-            ? "the checklist of this decision, and the call that forces it"
-            : "a condition fails, so no override can force this fusion",
-        onclick: (/** @type {Event} */ event) => {
-          event.stopPropagation();
-          if (isTried) app.tryOut("override", { force: forceable.map(one => [FUSION_KINDS[0], ...one.names]) }, attempt);
-          else app.showDecision(d.index, false);
-        },
-      });
-    return make(
-      "tr",
-      { onclick: () => app.showDecision(d.index, false) },
-      make("td", { className: "mono" }, ...breakable(decisionEnds(d)), others),
-      make("td", { className: "r", textContent: `${atMost ? "≤ " : "~"}${showMicroseconds(all ?? us)}` }),
-      make("td", { textContent: d.code, title: app.store.data.reasons[d.code] || "" }),
-      make("td", {}, attempt),
-    );
   }
 
   function mark() {

@@ -32,7 +32,7 @@ export function placedSpans(root, chosen) {
 }
 
 /**
- * @param {import("../core/state.js").App} app
+ * @param {import("../core/app.js").App} app
  * @param {FlameSpan} first
  */
 export function compileFlame(app, first) {

@@ -10,7 +10,7 @@ import { registerTab } from "../core/tabs.js";
 /** @param {number} v @param {(v: number) => string} show */
 const signed = (v, show) => (v ? `${v > 0 ? "+" : "−"}${show(Math.abs(v))}` : "");
 
-/** @param {import("../core/state.js").App} app */
+/** @param {import("../core/app.js").App} app */
 function passCostsTab(app) {
   const note = make("span", { className: "xe-dim", textContent: "…" }),
     bar = barRow([note]),
@@ -60,7 +60,7 @@ function passCostsTab(app) {
       opcodes = tableOf(
         heads.map((head, k) => /** @type {import("../core/tables.js").Column<any>} */ ([head, k ? "r" : "mono", r => (k === 0 ? r.row[0] : k === 1 ? (r.row[1] ? showNumber(r.row[1]) : "") : signed(r.row[k], showNumber)), r => r.row[k]])),
         data.opcodes.rows.map(row => ({ row })),
-        r => app.search?.(`op:${r.row[0]}`),
+        r => app.search(`op:${r.row[0]}`),
       );
     body.replaceChildren(costs, ...(data.flame[1] ? [compileFlame(app, data.flame)] : []), make("h4", { textContent: "opcodes as written, and the change by each pass" }), opcodes);
     note.textContent = `passes that changed the module; ${data.left_out || "bytes and flops are estimates of the module after each"}`;

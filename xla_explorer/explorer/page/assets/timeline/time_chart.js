@@ -139,7 +139,7 @@ function lane(label, spans, redrawn) {
 
 /**
  * Both lanes, or the only one.
- * @param {import("../core/state.js").App} app
+ * @param {import("../core/app.js").App} app
  * @param {import("../core/schema.js").Kernel[]} rows
  * @param {(row: import("../core/schema.js").Kernel) => void} choose
  * @param {() => void} redrawn called when the selection must be marked again

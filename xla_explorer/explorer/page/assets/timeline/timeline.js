@@ -2,7 +2,7 @@
 import { make, scrollWithin } from "../core/elements.js";
 import { isUnchanged, rewriteRows, stepRow } from "./timeline_rows.js";
 
-/** @param {import("../core/state.js").App} app */
+/** @param {import("../core/app.js").App} app */
 export function timelineView(app) {
   const { steps } = app.store,
     list = make("div", { className: "xe-list", role: "list" });

@@ -1,7 +1,7 @@
 // The rows of the timeline: a pass with its change of the instruction count and its time; the rules that it applied.
 import { make, showMicroseconds, showNumber } from "../core/elements.js";
 
-/** @typedef {import("../core/state.js").App} App */
+/** @typedef {import("../core/app.js").App} App */
 /** @typedef {import("../core/schema.js").StepRow} StepRow */
 
 /** True if a pass changed nothing and did not fail. @param {StepRow} s */

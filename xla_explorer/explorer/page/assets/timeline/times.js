@@ -25,7 +25,7 @@ const TEXT = new Set(["kernel", "opcode", "line", "runs_on"]);
 
 const VIEWS = ["table", "roofline", "timeline"];
 
-/** @param {import("../core/state.js").App} app */
+/** @param {import("../core/app.js").App} app */
 export function timesView(app) {
   const rows = app.store.timings,
     table = make("table", { className: "xe-table" }),

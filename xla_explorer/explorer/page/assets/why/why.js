@@ -5,7 +5,7 @@ import { decisionPart } from "./why_decision.js";
 import { selectionPart } from "./why_selection.js";
 import { stepPart } from "./why_step.js";
 
-/** @param {import("../core/state.js").App} app */
+/** @param {import("../core/app.js").App} app */
 export function whyView(app) {
   let body = make("div", { className: "xe-why-body" });
   const root = make(

@@ -4,7 +4,7 @@ import { kernelsIn, kernelsOf, timeOf } from "../core/layers.js";
 import { namedAll } from "../core/store.js";
 import { dimLine, linkTo, whyHeading } from "./why_elements.js";
 
-/** @typedef {import("../core/state.js").App} App */
+/** @typedef {import("../core/app.js").App} App */
 /** @typedef {import("../core/layers.js").KernelRow} KernelRow */
 
 const MOST_KERNELS = 10;

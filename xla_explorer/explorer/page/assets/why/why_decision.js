@@ -4,7 +4,7 @@ import { named } from "../core/store.js";
 import { dimLine, linkTo } from "./why_elements.js";
 import { overrideControls } from "./why_override.js";
 
-/** @typedef {import("../core/state.js").App} App */
+/** @typedef {import("../core/app.js").App} App */
 /** @typedef {import("../core/schema.js").Check} Check */
 
 /** @param {boolean | null} ok */

@@ -1,7 +1,7 @@
 // Small elements of the why column: links to instructions, an applied rule, a table of facts.
 import { make } from "../core/elements.js";
 
-/** @typedef {import("../core/state.js").App} App */
+/** @typedef {import("../core/app.js").App} App */
 
 /** @param {string} text */
 export const whyHeading = text => make("h4", { textContent: text });

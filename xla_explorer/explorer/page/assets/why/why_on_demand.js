@@ -2,7 +2,7 @@
 import { make, showNumber, slowButton } from "../core/elements.js";
 import { dimLine, whyHeading } from "./why_elements.js";
 
-/** @typedef {import("../core/state.js").App} App */
+/** @typedef {import("../core/app.js").App} App */
 
 /** The chain of callers, the innermost first; a click marks all instructions of that line. @param {App} app @param {number} id @param {() => boolean} isCurrent */
 export function callersPart(app, id, isCurrent) {
@@ -21,7 +21,7 @@ export function callersPart(app, id, isCurrent) {
           "ol",
           { className: "xe-links" },
           ...rows.map(([file, name, line]) =>
-            make("li", {}, make("button", { className: "link mono", tabIndex: -1, title: `all instructions of ${file}:${line}`, textContent: `${file.split("/").slice(-2).join("/")}:${line}`, onclick: () => app.search?.(`line:${file.split("/").at(-1)}:${line}`) }), make("span", { className: "xe-dim", textContent: ` ${name}` })),
+            make("li", {}, make("button", { className: "link mono", tabIndex: -1, title: `all instructions of ${file}:${line}`, textContent: `${file.split("/").slice(-2).join("/")}:${line}`, onclick: () => app.search(`line:${file.split("/").at(-1)}:${line}`) }), make("span", { className: "xe-dim", textContent: ` ${name}` })),
           ),
         ),
       );

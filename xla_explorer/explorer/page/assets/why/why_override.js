@@ -4,7 +4,7 @@ import { FUSION_KINDS, OVERRIDDEN_KINDS } from "../core/schema.js";
 
 /**
  * The button under a decision that can be overridden. An exported page shows the line of Python; both offer it for copying.
- * @param {import("../core/state.js").App} app
+ * @param {import("../core/app.js").App} app
  * @param {import("../core/schema.js").Decision} d
  */
 export function overrideControls(app, d) {

@@ -8,7 +8,7 @@ import { layoutPart } from "./tensor_layout.js";
 import { callersPart, tensorPart } from "./why_on_demand.js";
 import { dimLine, linksTo, linkTo, rewritePart, whyHeading } from "./why_elements.js";
 
-/** @typedef {import("../core/state.js").App} App */
+/** @typedef {import("../core/app.js").App} App */
 
 const MOST_LINKS = 10;
 /** @type {Record<string, string>} */
@@ -54,8 +54,8 @@ function headPart(app, id, name, drawn, isPrinted) {
 
 /** @param {App} app @param {number} id @param {string} line */
 function linePart(app, id, line) {
-  const opcode = app.now.picture.opcodes.get(id),
-    help = app.opcodeHelp(opcode);
+  const opcode = app.now?.picture.opcodes.get(id),
+    help = opcode === undefined ? null : app.opcodeHelp(opcode);
   return [make("pre", { className: "xe-hlo" }, ...highlighted(line.trim())), help ? dimLine(`${opcode}: ${help}`) : null];
 }
 

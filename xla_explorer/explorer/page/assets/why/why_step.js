@@ -4,7 +4,7 @@ import { dimLine, rewritePart, whyHeading } from "./why_elements.js";
 
 const MOST_RULES = 12;
 
-/** @param {import("../core/state.js").App} app */
+/** @param {import("../core/app.js").App} app */
 export function stepPart(app) {
   const s = app.store.steps[app.step],
     out = [];
