@@ -28,6 +28,7 @@ export default [
       "prefer-const": ["error", { destructuring: "all" }],
       "use-isnan": "error",
       // Texts of a module reach the page as text nodes only.
+      "max-lines-per-function": ["error", { max: 119 }],
       "no-restricted-properties": ["error", ...["innerHTML", "outerHTML", "insertAdjacentHTML"].map(property => ({ property }))],
     },
   },

@@ -64,7 +64,7 @@ function factsOf(app, all, kernels, peak) {
     ["of all kernels", showPercent(time / (summed(all, timeOf) || 1))],
     ["of the run", run ? showPercent(time / run) : null],
     ["kernels", showNumber(kernels.length)],
-    ["flops", `~${showNumber(summed(kernels, row => row.flops))}`],
+    ["flops", `~${showNumber(summed(kernels, row => row.flops ?? 0))}`],
     ["bytes read", `~${showBytes(summed(kernels, row => row.bytes_read))}`],
     ["bytes written", `~${showBytes(summed(kernels, row => row.bytes_written))}`],
     ["memory at its peak", peak && `${showBytes(peak.peak.bytes_in_use)} of ${showBytes(peak.whole)}`],
