@@ -68,7 +68,8 @@ _LIBRARY = {
 # faster. sm_70 and sm_75 lack the shapes of our kernels (0).
 _BY_MMA = {"sm_70": 0.0, "sm_75": 0.0, "sm_90": 1024.0, "sm_90a": 1024.0, "sm_100": 1024.0}
 _ON_DATA_SHEETS = ("multiprocessors", "threads_per_multiprocessor", "warp_size", "lanes", "double_rate", "clock_gigahertz",
-                   "dram_bytes_per_nanosecond", "l2_bytes", "l1_bytes", "registers_per_multiprocessor", "library_rates")  # fmt: skip
+                   "dram_bytes_per_nanosecond", "l2_bytes", "l1_bytes", "sector_bytes", "registers_per_multiprocessor",
+                   "registers_per_thread", "library_rates")  # fmt: skip
 
 
 def mma_rate(architecture: GpuArchitecture) -> float:

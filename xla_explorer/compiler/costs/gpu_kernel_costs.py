@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from xla_explorer.compiler.target import ProductRates, Target, gpu_numbers
 from xla_explorer.compiler.target.launch_time import KernelEstimate, gpu_kernel_estimate
-from xla_explorer.hlo.analysis.cost import contractions, instruction_cost
+from xla_explorer.hlo.analysis.cost import Cost, contractions, instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
 
 _BYTES_OF_A_THREAD = 64  # that one thread reads of a kernel that makes less than it reads
-TRANSCENDENTAL = 20  # instructions of one call, about
 SHARE_OF_A_PRODUCT = (
     0.55  # of the rate that a product of ours reaches, where no plan has an estimate
 )
@@ -26,6 +25,12 @@ def _product_nanoseconds(target: Target, product: HloInstruction, multiplication
     return multiplications / (
         rate * SHARE_OF_A_PRODUCT * device.multiprocessors * device.clock_gigahertz
     )
+
+
+def gpu_operations(target: Target, cost: Cost) -> float:
+    """Return the instructions of all lanes that operations and functions take."""
+    device, _ = gpu_numbers(target)
+    return cost.flops + device.function_instructions * cost.transcendentals
 
 
 def _rate(rates: ProductRates, product: HloInstruction) -> float:
@@ -46,7 +51,7 @@ def finished_kernel_estimate(target: Target, kernel: HloInstruction) -> KernelEs
     It has a thread per written element, or per few elements read if it reads more.
     """
     cost = instruction_cost(kernel)
-    operations, products = cost.flops + TRANSCENDENTAL * cost.transcendentals, 0.0
+    operations, products = gpu_operations(target, cost), 0.0
     for product in contractions(kernel):
         flops = instruction_cost(product).flops
         operations -= flops

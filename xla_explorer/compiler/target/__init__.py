@@ -15,6 +15,8 @@ from xla_explorer.compiler.target.target import (
     gpu_numbers,
 )
 from xla_explorer.compiler.target.units import (
+    SECTOR_BYTES,
+    WARP_SIZE,
     Abilities,
     Cache,
     Cores,
@@ -35,7 +37,9 @@ __all__ = [
     "AMDGPU",
     "HOST_LIKE",
     "NVPTX",
+    "SECTOR_BYTES",
     "UNSTATED",
+    "WARP_SIZE",
     "Abilities",
     "Cache",
     "Cores",

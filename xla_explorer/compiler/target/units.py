@@ -138,6 +138,10 @@ _LIBRARY_RATES, _OWN_RATES = (
 )
 
 
+WARP_SIZE = 32  # threads in step; PTX fixes it for every NVIDIA GPU
+SECTOR_BYTES = 32  # the least transfer of every NVIDIA GPU's memory
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuUnit(Unit):
     """A GPU. The defaults are an H100's (SXM), for estimates of GPUs without stated numbers.
@@ -145,14 +149,16 @@ class GpuUnit(Unit):
     multiprocessors: of the device. threads_per_multiprocessor: resident at once. warp_size: threads
     in step. lanes: f32 operations that a multiprocessor starts per clock; double_rate: the fraction
     of them for f64. clock_gigahertz: boost. l2_bytes, l1_bytes: cache capacities; l2_rate, l1_rate:
-    their bandwidth as a multiple of DRAM's. dram_nanoseconds: latency of an access.
-    registers_per_multiprocessor: of 32 bits. library_rates, own_rates: of products by libraries,
-    and by our kernels. library_share: fraction of this rate that a library reaches.
+    their bandwidth as a multiple of DRAM's. dram_nanoseconds: latency of an access. sector_bytes:
+    the least transfer of memory. registers_per_multiprocessor, registers_per_thread: of 32 bits.
+    function_instructions: of a transcendental function, the mean of frequent ones in `device_math`
+    (tanh 16, log 35). library_rates, own_rates: of products by libraries, and by our kernels.
+    library_share: fraction of this rate that a library reaches.
     """
 
     multiprocessors: int = 132
     threads_per_multiprocessor: int = 2048
-    warp_size: int = 32
+    warp_size: int = WARP_SIZE
     lanes: int = 128
     double_rate: float = 0.5
     clock_gigahertz: float = 1.98
@@ -162,7 +168,10 @@ class GpuUnit(Unit):
     l2_rate: float = 2.5
     l1_bytes: int = 256 << 10
     l1_rate: float = 20.0
+    sector_bytes: int = SECTOR_BYTES
     registers_per_multiprocessor: int = 65536
+    registers_per_thread: int = 255
+    function_instructions: float = 20.0
     library_rates: ProductRates = _LIBRARY_RATES
     own_rates: ProductRates = _OWN_RATES
     library_share: float = 0.75

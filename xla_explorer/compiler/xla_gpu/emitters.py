@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from math import prod
 from typing import Final, NamedTuple
 
+from xla_explorer.compiler.target import WARP_SIZE
 from xla_explorer.compiler.target.units import GpuUnit
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -16,7 +17,6 @@ _MOVES: Final = frozenset({
     "bitcast", "bitcast-convert", "broadcast", "concatenate", "copy", "dynamic-slice", "gather", "iota", "pad", "reshape", "reverse",
     "slice", "transpose",
 })  # fmt: skip
-_WARP: Final = 32
 # Operations per element of f32 in XLA's estimates for an H100; 3 for other opcodes.
 _OPERATIONS = {
     "add": 7, "subtract": 7, "reduce": 7, "divide": 19, "sqrt": 75, "rsqrt": 75, "log": 166, "cbrt": 178, "exponential-minus-one": 190,
@@ -45,13 +45,13 @@ def has_reduction_emitter(reduce: HloInstruction) -> bool:
         return False
     is_reduced, last = runs[-1]
     if is_reduced:
-        return last >= _WARP or _WARP % last == 0
+        return last >= WARP_SIZE or WARP_SIZE % last == 0
     rows, columns = reduced[0], last
     return not (
-        rows < _WARP
-        or (rows < 2 * _WARP and columns < _WARP)
-        or (rows < 4 * _WARP and columns < 8)
-        or (rows < 8 * _WARP and columns < 3)
+        rows < WARP_SIZE
+        or (rows < 2 * WARP_SIZE and columns < WARP_SIZE)
+        or (rows < 4 * WARP_SIZE and columns < 8)
+        or (rows < 8 * WARP_SIZE and columns < 3)
     )
 
 
@@ -82,14 +82,14 @@ def launch_dimensions(hero: HloInstruction, elements: int) -> tuple[int, int]:
         rows = prod([size for reduced, size in runs if reduced])
         at_once = (
             _COLUMNS_AT_ONCE
-            if last % _COLUMNS_AT_ONCE == 0 and last >= _COLUMNS_AT_ONCE * _WARP
+            if last % _COLUMNS_AT_ONCE == 0 and last >= _COLUMNS_AT_ONCE * WARP_SIZE
             else 1
         )
-        return kept // last * -(-last // (_WARP * at_once)) * -(
-            -rows // (_WARP * _ROWS_OF_A_THREAD)
-        ), _WARP * _WARP
-    across = min(-(-last // (_WARP * _COLUMNS_OF_A_THREAD)) * _WARP, 1024)
-    rows = max(256 // across, 1) * max(_WARP // last, 1)
+        return kept // last * -(-last // (WARP_SIZE * at_once)) * -(
+            -rows // (WARP_SIZE * _ROWS_OF_A_THREAD)
+        ), WARP_SIZE * WARP_SIZE
+    across = min(-(-last // (WARP_SIZE * _COLUMNS_OF_A_THREAD)) * WARP_SIZE, 1024)
+    rows = max(256 // across, 1) * max(WARP_SIZE // last, 1)
     return -(-kept // rows), across * max(256 // across, 1)
 
 

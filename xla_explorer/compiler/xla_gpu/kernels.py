@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Final
 
+from xla_explorer.compiler.target import WARP_SIZE
 from xla_explorer.compiler.target.units import GpuUnit
 from xla_explorer.compiler.xla_gpu.emitters import (
     KernelTime,
@@ -21,7 +22,6 @@ from xla_explorer.compiler.xla_gpu.emitters import (
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.shape import Shape
 
-_WARP: Final = 32
 _LEAST_TILED: Final = 16  # elements of the dimensions that a tiled transpose swaps
 _PRODUCERS: Final = frozenset({
     "bitcast", "broadcast", "concatenate", "dynamic-slice", "gather", "pad", "reduce-window", "reshape", "reverse", "slice", "iota",
@@ -157,9 +157,11 @@ def shared_memory(i: HloInstruction) -> int:
     for one in _inside(i):
         if is_emitted_reduction(one):
             each = one.operands[0].shape.element_type.bytes * max(len(one.operands) // 2, 1)
-            found += each * (_WARP if reduction_runs(one)[-1][0] else 2 * _WARP * (_WARP + 1))
+            found += each * (
+                WARP_SIZE if reduction_runs(one)[-1][0] else 2 * WARP_SIZE * (WARP_SIZE + 1)
+            )
         elif is_tiled_transpose(one):
-            found += _WARP * (_WARP + 1) * one.shape.element_type.bytes
+            found += WARP_SIZE * (WARP_SIZE + 1) * one.shape.element_type.bytes
     return found
 
 

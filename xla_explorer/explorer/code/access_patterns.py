@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.nest.accesses import WARP, Traffic, accesses_of
+from xla_explorer.compiler.codegen.nest.accesses import Traffic, accesses_of
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
-from xla_explorer.compiler.target import HOST_LIKE, Target
+from xla_explorer.compiler.target import HOST_LIKE, SECTOR_BYTES, WARP_SIZE, Target
 from xla_explorer.explorer.code.loop_rows import AccessPattern
 from xla_explorer.explorer.display import Blocks, Report, Sentence, Table
 from xla_explorer.hlo.analysis.indexing import Axis
@@ -41,7 +41,7 @@ def access_patterns_of(kernel: str, nest: LoopNest, target: Target = HOST_LIKE) 
     near, middle, far = [cache.bytes for cache in levels]
     rows = []
     for a in accesses:
-        least = 1 if a.pattern == "one element" else -(-WARP * a.element_bytes // 32)
+        least = 1 if a.pattern == "one element" else -(-WARP_SIZE * a.element_bytes // SECTOR_BYTES)
         sectors = a.sectors()
         affine = all(isinstance(atom, Axis) for atom, _ in a.offset.terms)
         terms = (

@@ -14,7 +14,6 @@ import numpy as np
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emulator import LaunchOptions
-from xla_explorer.compiler.codegen.nest.accesses import SECTOR_BYTES
 from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_for
 from xla_explorer.compiler.codegen.nest.policies.launched.reductions import schedules_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
@@ -24,7 +23,7 @@ from xla_explorer.compiler.codegen.nest.tuning import (
     GPU_TUNING,
     Tuning,
 )
-from xla_explorer.compiler.target import Target, gpu_numbers
+from xla_explorer.compiler.target import SECTOR_BYTES, WARP_SIZE, Target, gpu_numbers
 from xla_explorer.compiler.target.launch_time import gpu_kernel_estimate
 from xla_explorer.explorer.code.kernel_alone import (
     compiled_alone,
@@ -137,7 +136,7 @@ def _counted(session: Compilation, leaves: Any, target: Target) -> tuple[float, 
             sum([row[counter] or 0 for row in rows]) for counter in ("warp_instructions", "sectors")
         ]
         total += counted_nanoseconds(
-            target, 32 * (instructions + conflicts), SECTOR_BYTES * sectors, held, threads
+            target, WARP_SIZE * (instructions + conflicts), SECTOR_BYTES * sectors, held, threads
         )
     return total, None if found.findings else found.values
 

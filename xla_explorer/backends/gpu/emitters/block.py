@@ -11,7 +11,8 @@ from xla_explorer.compiler.codegen.ir.types import I64
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.thread_number import launch_number
-from xla_explorer.compiler.codegen.lowering.threads.block_of_threads import WARP, BlockOfThreads
+from xla_explorer.compiler.codegen.lowering.threads.block_of_threads import BlockOfThreads
+from xla_explorer.compiler.target import WARP_SIZE
 
 
 class Block(BlockOfThreads):
@@ -42,7 +43,7 @@ class Block(BlockOfThreads):
 
     def shuffle_xor(self, word: Value[Integer], distance: int) -> Value[Integer]:
         """Return the i32 of the lane whose index differs in the bits of `distance`."""
-        return self._shuffle(word, "bfly", distance, WARP - 1)
+        return self._shuffle(word, "bfly", distance, WARP_SIZE - 1)
 
 
 def both(w: FunctionWriter, a: Condition, b: Condition) -> Condition:

@@ -15,7 +15,7 @@ import numpy as np
 
 from xla_explorer.compiler.codegen.ir.records import Instruction, Line, Phi
 from xla_explorer.compiler.codegen.ir.values import Value
-from xla_explorer.compiler.codegen.lowering.threads.block_of_threads import WARP
+from xla_explorer.compiler.target import WARP_SIZE
 
 Lanes = np.ndarray[Any, np.dtype[np.int64]]
 _SAMPLES = 16  # warps of the grid, evenly spaced
@@ -53,9 +53,9 @@ class UniformityAnalysis:
         for record in records:
             if isinstance(record, (Instruction, Phi)) and record.result is not None:
                 self._definitions[record.result.name] = record
-        warps = max(blocks * threads_per_block // WARP, 1)
+        warps = max(blocks * threads_per_block // WARP_SIZE, 1)
         chosen = sorted({warps * k // _SAMPLES for k in range(_SAMPLES)})
-        thread = np.array(chosen, np.int64)[:, None] * WARP + np.arange(WARP)
+        thread = np.array(chosen, np.int64)[:, None] * WARP_SIZE + np.arange(WARP_SIZE)
         self._registers = {
             f"i32 @llvm.nvvm.read.ptx.sreg.{name}.x": values
             for name, values in (

@@ -10,6 +10,7 @@ import numpy as np
 from xla_explorer.backends.gpu.emulator.memory import MAPPED, AddressSpace, GlobalMemory
 from xla_explorer.backends.gpu.emulator.ptx_text import PtxInstruction, UnsupportedPtxError
 from xla_explorer.backends.gpu.emulator.scalar_types import Array, DType
+from xla_explorer.compiler.target import WARP_SIZE
 
 if TYPE_CHECKING:
     from xla_explorer.backends.gpu.emulator.counters import KernelCounters
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 Lanes = Array | None
 """Active lanes: sorted indices, or None for all of the batch."""
-WARP, WARPGROUP = 32, 128
+WARP, WARPGROUP = WARP_SIZE, 4 * WARP_SIZE
 _ZERO_REGISTERS = {
     **dict.fromkeys(("clock", "clock_hi", "smid"), np.uint32),
     **dict.fromkeys(("clock64", "globaltimer", "gridid"), np.uint64),

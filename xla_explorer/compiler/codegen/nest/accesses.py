@@ -15,13 +15,12 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Store,
     axes_of,
 )
+from xla_explorer.compiler.target import SECTOR_BYTES, WARP_SIZE
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, RuntimeValue
 from xla_explorer.hlo.primitive_type import BF16, PrimitiveType
 
 LINE_BYTES = 64
 LEAST_STREAMED = 16  # bytes of a register for a non-temporal store
-SECTOR_BYTES = 32  # the least transfer of a GPU's memory
-WARP = 32
 MOST_SCRATCH = 1 << 18  # bytes of an array on the stack of a thread
 
 
@@ -104,7 +103,7 @@ class Access:
         whole = max(self.array.shape.element_count * self.element_bytes, self.element_bytes)
         return min(max(elements * bytes_each, self.element_bytes), whole)
 
-    def sectors(self, lanes: int = WARP) -> int:
+    def sectors(self, lanes: int = WARP_SIZE) -> int:
         """Return the sectors of 32 bytes that a warp accesses at once along the inner axis."""
         step = (self.step(self.inner.axis) if self.inner is not None else 0) or 0
         if self.pattern in ("gathered", "in pieces"):

@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cache
 
-from xla_explorer.compiler.codegen.nest.accesses import SECTOR_BYTES, Access, accesses_of
+from xla_explorer.compiler.codegen.nest.accesses import Access, accesses_of
 from xla_explorer.compiler.codegen.nest.estimate import Estimate, estimate
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, LoopNest
-from xla_explorer.compiler.codegen.nest.launch import LANES, launch_of
-from xla_explorer.compiler.target import Target, cpu_target, gpu_numbers
+from xla_explorer.compiler.codegen.nest.launch import launch_of
+from xla_explorer.compiler.target import SECTOR_BYTES, WARP_SIZE, Target, cpu_target, gpu_numbers
 from xla_explorer.compiler.target.launch_time import gpu_kernel_estimate
 
 WIDEST_ACCESS = 16  # bytes
-MOST_REGISTERS = 255  # of a thread, on every NVIDIA GPU since Kepler
-_ONE_LANE = cpu_target("one lane", bits=32)
-_ONE_LANE = replace(_ONE_LANE, vector=replace(_ONE_LANE.vector, registers=MOST_REGISTERS))
+
+
+@cache
+def _one_lane(registers: int) -> Target:
+    """Return a thread as a core whose registers have one lane."""
+    core = cpu_target("one lane", bits=32)
+    return replace(core, vector=replace(core.vector, registers=registers))
 
 
 def estimate_for(nest: LoopNest, target: Target) -> Estimate:
@@ -32,20 +37,20 @@ def estimate_launch(nest: LoopNest, target: Target) -> Estimate:
 
     Its `cycles` are those of one thread, its `instructions` those of all warps.
     """
-    launch, one = launch_of(nest), estimate(nest, _ONE_LANE)
-    warps = launch.blocks * math.ceil(launch.threads / LANES)
+    device, begins = gpu_numbers(target)
+    launch, one = launch_of(nest), estimate(nest, _one_lane(device.registers_per_thread))
+    warps = launch.blocks * math.ceil(launch.threads / WARP_SIZE)
     accesses = accesses_of(nest)
     moved = sum([moved_bytes(a) for a in accesses])
     read, written = [
         sum([a.distinct_bytes([b.axis for b in a.path]) for a in accesses if a.written is w])
         for w in (False, True)
     ]
-    device, begins = gpu_numbers(target)
     again = max(moved - read - written, 0.0) / (
         device.l2_rate if read + written <= device.l2_bytes else 1.0
     )
     found = gpu_kernel_estimate(
-        target, one.instructions * warps * LANES, read, again, written, warps * LANES
+        target, one.instructions * warps * WARP_SIZE, read, again, written, warps * WARP_SIZE
     )
     limits = {"instructions": found.compute, "memory": found.memory, "launch": begins.nanoseconds}
     limit = max(limits, key=lambda name: limits[name])
@@ -72,5 +77,5 @@ def moved_bytes(a: Access) -> float:
     step = a.step(beside[-1].axis) if beside else None
     apart = SECTOR_BYTES if step is None else abs(step) * a.element_bytes
     if apart == 0:
-        return a.executions * a.element_bytes * SECTOR_BYTES / max(run, 1) / LANES
+        return a.executions * a.element_bytes * SECTOR_BYTES / max(run, 1) / WARP_SIZE
     return a.executions * a.element_bytes * max(1.0, min(apart, SECTOR_BYTES) / run)

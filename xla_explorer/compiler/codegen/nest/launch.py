@@ -21,11 +21,11 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Statement,
     axes_of,
 )
+from xla_explorer.compiler.target import WARP_SIZE
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis
 
 MOST_THREADS = 1024
-LANES = 32  # of a warp
 STATIC_SHARED_BYTES = 48 << 10  # of a block; more must be requested and is dynamic
 
 
@@ -101,7 +101,7 @@ def _path_problems(s: Statement, around: tuple[Statement, ...], launch: NestLaun
     name = axes_of(s)[-1].axis.name
     if (
         lanes not in (1, launch.lanes)
-        or lanes > LANES
+        or lanes > WARP_SIZE
         or lanes & (lanes - 1)
         or sum([b.kind is AxisKind.WARP for b in path]) > 1
     ):
@@ -109,7 +109,7 @@ def _path_problems(s: Statement, around: tuple[Statement, ...], launch: NestLaun
             refuse(
                 "warps-disagree",
                 f"axis {name}: a warp axis must have the same power of two of steps everywhere, "
-                f"at most {LANES}",
+                f"at most {WARP_SIZE}",
             )
         ]
     if launch.threads % threads or launch.blocks % extent_of(path, AxisKind.BLOCK):

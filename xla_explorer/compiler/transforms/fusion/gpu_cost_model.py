@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from xla_explorer.compiler.costs.gpu_kernel_costs import TRANSCENDENTAL
+from xla_explorer.compiler.costs.gpu_kernel_costs import gpu_operations
 from xla_explorer.compiler.costs.opcode_cost import emitted_instructions
 from xla_explorer.compiler.target import Target, gpu_numbers
 from xla_explorer.compiler.target.launch_time import KernelEstimate, gpu_kernel_estimate
@@ -183,7 +183,7 @@ class GpuCostModel:
             for r in (k.called[0].root.operands if k.shape.is_tuple else (k.called[0].root,))
         ]
         return self._estimate(
-            sum([c.flops + TRANSCENDENTAL * c.transcendentals for c in costs]),
+            sum([gpu_operations(self._target, c) for c in costs]),
             sum([c.bytes_read for c in costs]),
             0.0,
             sum([c.bytes_written for c in costs]),

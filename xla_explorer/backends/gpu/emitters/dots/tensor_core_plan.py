@@ -6,8 +6,8 @@ import math
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.emitters.dots.split_k import SplitK
-from xla_explorer.compiler.codegen.lowering.threads.block_of_threads import WARP
 from xla_explorer.compiler.codegen.nest.launch_dimensions import on_multiprocessors
+from xla_explorer.compiler.target import WARP_SIZE
 
 DEPTH = 32  # units of 16 bits of the reduced dimension in a tile
 
@@ -35,7 +35,7 @@ class TensorCorePlan(NamedTuple):
     @property
     def threads(self) -> int:
         """Threads of a block."""
-        return math.prod(self.warps) * WARP
+        return math.prod(self.warps) * WARP_SIZE
 
     def tiles_of(self, multiprocessors: int) -> str:
         """Return a description of the tiles."""

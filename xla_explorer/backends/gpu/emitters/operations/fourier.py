@@ -41,8 +41,8 @@ from xla_explorer.compiler.codegen.kernels.fourier.stages import (
 )
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import pair, value_type
-from xla_explorer.compiler.codegen.lowering.threads.block_of_threads import WARP
 from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchDimensions, launch_dimensions
+from xla_explorer.compiler.target import WARP_SIZE
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -188,7 +188,7 @@ class _Fourier:
         size = complex_type(t).bytes
         while together > 1 and together * length * size > SHARED_BYTES:
             together //= 2
-        threads = max(per_line * together, WARP)
+        threads = max(per_line * together, WARP_SIZE)
         context, stages, opened, result = self._kernel(t, source, target)
         w, block = context.writer, Block(context, threads)
         first = w.mul(block.number, together)
@@ -308,7 +308,7 @@ class _Fourier:
 
     def _direct(self, length: int, lines: int, source: ArrayLines, target: ArrayLines) -> None:
         t = F64
-        threads = min(-(-length // WARP) * WARP, 2 * BLOCK)
+        threads = min(-(-length // WARP_SIZE) * WARP_SIZE, 2 * BLOCK)
         context, stages, opened, result = self._kernel(t, source, target)
         w, block = context.writer, Block(context, threads)
         shared = block.shared(complex_type(t), length)

@@ -35,8 +35,8 @@ from xla_explorer.compiler.codegen.llvm_types import (
     real,
     type_is_emitted,
 )
-from xla_explorer.compiler.codegen.lowering.threads.block_of_threads import WARP
 from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchDimensions
+from xla_explorer.compiler.target import WARP_SIZE
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, S32, PrimitiveType
@@ -215,7 +215,9 @@ def write_cholesky(
     batches, size = math.prod(i.shape.dimensions[:-2]), i.shape.dimensions[-1]
     context = fresh_context(i, slots)
     # A thread for every element of a diagonal tile.
-    threads = ROWS_AT_ONCE if size > PANEL // 2 else max(4 ** max(size - 1, 0).bit_length(), WARP)
+    threads = (
+        ROWS_AT_ONCE if size > PANEL // 2 else max(4 ** max(size - 1, 0).bit_length(), WARP_SIZE)
+    )
     panels = _Panels(context, i.shape.element_type, size, threads, PANEL)
     _Cholesky(panels, i).write()
     panels.block.finish()
@@ -386,9 +388,9 @@ def write_triangular_solve(
     # x m = b is m^T x^T = b^T; an upper triangle is a reversed lower one.
     transposed = transposed if left else not transposed
     forward = bool(i.attribute("lower")) != transposed
-    threads = min(SIDES_AT_ONCE, -(-sides // WARP) * WARP)
+    threads = min(SIDES_AT_ONCE, -(-sides // WARP_SIZE) * WARP_SIZE)
     if batches * -(-sides // threads) < architecture.multiprocessors:
-        threads = WARP  # more blocks, although each reads the triangle again
+        threads = WARP_SIZE  # more blocks, although each reads the triangle again
     panels = _Panels(context, i.shape.element_type, size, threads, WIDE_PANEL)
     w, block, n = panels.w, panels.block, panels.panel
     groups = -(-sides // threads)

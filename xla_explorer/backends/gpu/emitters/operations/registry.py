@@ -24,8 +24,8 @@ from xla_explorer.backends.gpu.emitters.operations.select_and_scatter import (
 from xla_explorer.backends.gpu.emitters.operations.sort import why_no_sort, write_sort, write_topk
 from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted
 from xla_explorer.compiler.codegen.llvm_types import constant
-from xla_explorer.compiler.codegen.lowering.threads.block_of_threads import WARP
 from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchDimensions
+from xla_explorer.compiler.target import WARP_SIZE
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -48,11 +48,11 @@ def _write_zero(
 ) -> OperationDescriptor:
     """Store the number of the only device."""
     context = fresh_context(i, slots)
-    w, block, output = context.writer, Block(context, WARP), context.outputs[0]
+    w, block, output = context.writer, Block(context, WARP_SIZE), context.outputs[0]
     with block.only_if(w.test("eq", block.thread, 0)):
         output.store(w, (), constant(w, 0, output.shape.element_type))
     return OperationDescriptor(
-        (KernelDescriptor(context, LaunchDimensions(1, WARP, 1, "one number")),), "constant"
+        (KernelDescriptor(context, LaunchDimensions(1, WARP_SIZE, 1, "one number")),), "constant"
     )
 
 
@@ -79,7 +79,8 @@ def write_operation(
         return OperationDescriptor(
             (
                 KernelDescriptor(
-                    fresh_context(i, slots), LaunchDimensions(1, WARP, 1, "the result is empty")
+                    fresh_context(i, slots),
+                    LaunchDimensions(1, WARP_SIZE, 1, "the result is empty"),
                 ),
             ),
             i.opcode.name,

@@ -31,13 +31,13 @@ from xla_explorer.compiler.codegen.nest.ir import (
     with_bodies,
 )
 from xla_explorer.compiler.codegen.nest.launch import (
-    LANES,
     crosses_threads,
     extent_of,
     launch_of,
     opened_axes,
 )
 from xla_explorer.compiler.codegen.nest.lowered_axes import AxisForm
+from xla_explorer.compiler.target import WARP_SIZE
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, index
 
 TASK, BLOCK, THREAD = "task", "block", "thread"  # names of the numbers
@@ -69,7 +69,7 @@ class _Binding:
         self.launch = launch_of(nest)
         pads = any(crosses_threads(s) for s, _ in nest.statements())
         threads = self.launch.threads
-        self.thread = Axis(THREAD, -(-threads // LANES) * LANES if pads else threads)
+        self.thread = Axis(THREAD, -(-threads // WARP_SIZE) * WARP_SIZE if pads else threads)
         self.block = Axis(BLOCK, self.launch.blocks)
         self.shared = {s.array.name for s, _ in nest.statements() if isinstance(s, Allocate)}
         self.forms: dict[str, AxisForm] = {}

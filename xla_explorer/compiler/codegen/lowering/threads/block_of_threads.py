@@ -15,9 +15,9 @@ from xla_explorer.compiler.codegen.kernels.accumulators import Elements
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import stored_type
 from xla_explorer.compiler.codegen.lowering.elements import element_of, parts_of
+from xla_explorer.compiler.target import WARP_SIZE
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
-WARP = 32
 _SHARED = Type("ptr", space=3)
 Combine = Callable[[list[Scalar], list[Scalar]], list[Scalar]]
 
@@ -40,12 +40,12 @@ class BlockOfThreads:
     @property
     def lane(self) -> Word:
         """Lane index of the thread in its warp."""
-        return self.w.mod(self.thread, WARP)
+        return self.w.mod(self.thread, WARP_SIZE)
 
     @property
     def warp(self) -> Word:
         """Warp index in the block."""
-        return self.w.div(self.thread, WARP)
+        return self.w.div(self.thread, WARP_SIZE)
 
     def shared(self, element_type: PrimitiveType, count: int) -> Elements:
         """Reserve an array of elements in shared memory; `finish` declares the total size."""
@@ -135,7 +135,7 @@ class BlockOfThreads:
 
     def from_lane(self, values: list[Scalar], lane: Word) -> list[Scalar]:
         """Return values of a lane."""
-        return self._each_moved(values, "idx", self.w.index_as(lane, I32), WARP - 1)
+        return self._each_moved(values, "idx", self.w.index_as(lane, I32), WARP_SIZE - 1)
 
     def combine_lanes(self, values: list[Scalar], lanes: int, combine: Combine) -> list[Scalar]:
         """Reduce over groups of `lanes` adjacent lanes by a fixed tree, for each lane.
@@ -144,7 +144,7 @@ class BlockOfThreads:
         """
         distance = lanes // 2
         while distance:
-            values = combine(values, self._each_moved(values, "bfly", distance, WARP - 1))
+            values = combine(values, self._each_moved(values, "bfly", distance, WARP_SIZE - 1))
             distance //= 2
         return values
 
@@ -157,11 +157,11 @@ class BlockOfThreads:
         memory, then shuffles again.
         """
         w = self.w
-        values = self.combine_lanes(values, min(group, WARP), combine)
-        if group <= WARP:
+        values = self.combine_lanes(values, min(group, WARP_SIZE), combine)
+        if group <= WARP_SIZE:
             return values
-        warps = group // WARP
-        slots = [self.shared(t, self.threads // WARP) for t in types]
+        warps = group // WARP_SIZE
+        slots = [self.shared(t, self.threads // WARP_SIZE) for t in types]
         with w.only_if(w.compare("eq", w.named(self.lane, I64), 0)):
             for slot, value in zip(slots, values, strict=True):
                 slot.store(self.warp, value)

@@ -22,8 +22,8 @@ from xla_explorer.compiler.codegen.lowering.unrolled_values import (
     with_origin,
 )
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, Combination, Reduce
-from xla_explorer.compiler.codegen.nest.launch import LANES
 from xla_explorer.compiler.codegen.nest.policies.base import is_sum_of_products
+from xla_explorer.compiler.target import WARP_SIZE
 from xla_explorer.hlo.analysis.indexing import Axis
 
 COMBINED_AT_ONCE = (
@@ -103,7 +103,7 @@ class CrossingReduction(Reducing[ThreadLoops]):
                 block.combine_lanes(values, axis.extent, self.combined_sets) for values in totals
             ]
         apart = self.l.inner_threads(axis)
-        if self.l.serial_loops and (axis.extent > LANES or apart > 1):
+        if self.l.serial_loops and (axis.extent > WARP_SIZE or apart > 1):
             block.barrier()  # threads may still read the previous iteration's values
         if apart > 1:
             return self._through_memory(totals, axis, apart)

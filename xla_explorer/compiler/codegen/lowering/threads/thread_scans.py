@@ -13,7 +13,6 @@ from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
 from xla_explorer.compiler.codegen.lowering.elements import chosen
 from xla_explorer.compiler.codegen.lowering.reducing import Accumulators, Reducing
-from xla_explorer.compiler.codegen.lowering.threads.block_of_threads import WARP
 from xla_explorer.compiler.codegen.lowering.threads.thread_loops import ThreadLoops
 from xla_explorer.compiler.codegen.lowering.unrolled_values import (
     Point,
@@ -21,6 +20,7 @@ from xla_explorer.compiler.codegen.lowering.unrolled_values import (
     points,
 )
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, Reduce
+from xla_explorer.compiler.target import WARP_SIZE
 from xla_explorer.hlo.analysis.indexing import Axis
 
 
@@ -90,7 +90,7 @@ class ThreadScan(Reducing[ThreadLoops]):
             axes = [*self.outer, *self.own]
             self.l.values.update(self.results(self.s.running, axes, running))
             self.l.body(self.s.each)
-        if self.across is not None and self.across.extent > WARP and self.l.serial_loops:
+        if self.across is not None and self.across.extent > WARP_SIZE and self.l.serial_loops:
             self.l.block.barrier()  # threads may still read the totals of warps
         return after
 
@@ -116,19 +116,19 @@ class ThreadScan(Reducing[ThreadLoops]):
         for j in range(1, len(values)):
             values[j] = join(values[j - 1], values[j])
         number = self.l.numbers[axis]
-        own, total, distance = b.mod(number, WARP), values[-1], 1
-        while distance < min(group, WARP):
+        own, total, distance = b.mod(number, WARP_SIZE), values[-1], 1
+        while distance < min(group, WARP_SIZE):
             further = b.test("uge", own, distance)
             (below,) = block.from_lane_below([total], distance)
             total = chosen(b, further, join(below, total), total)
             distance *= 2
         (below,) = block.from_lane_below([total], 1)
         before = chosen(b, b.test("ne", own, 0), below, self.identity())
-        if group < WARP:
+        if group < WARP_SIZE:
             last = b.add(b.sub(block.lane, own), group - 1)
             (whole,) = block.from_lane([total], last)
-        elif group == WARP:
-            (whole,) = block.from_lane([total], WARP - 1)
+        elif group == WARP_SIZE:
+            (whole,) = block.from_lane([total], WARP_SIZE - 1)
         else:
             ahead, whole = self.across_warps(total, own, group)
             before = join(ahead, before)
@@ -137,12 +137,12 @@ class ThreadScan(Reducing[ThreadLoops]):
 
     def across_warps(self, total: Scalar, own: Word, group: int) -> tuple[Scalar, Scalar]:
         """Return the totals of the warps before, and of all warps of a group."""
-        block, b, join, warps = self.l.block, self.b, self.apply_operation, group // WARP
+        block, b, join, warps = self.l.block, self.b, self.apply_operation, group // WARP_SIZE
         several = group < block.threads  # groups of a block, each with warps of its own
         warp = b.mod(block.warp, warps) if several else block.warp
         first = b.sub(block.warp, warp) if several else 0
-        shared = block.shared(self.element, block.threads // WARP)
-        with b.only_if(b.test("eq", own, WARP - 1)):
+        shared = block.shared(self.element, block.threads // WARP_SIZE)
+        with b.only_if(b.test("eq", own, WARP_SIZE - 1)):
             shared.store(block.warp, total)
         block.barrier()
         whole = ahead = self.identity()

@@ -19,11 +19,11 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.compiler.codegen.nest.launch import (
-    LANES,
     MOST_THREADS,
     is_power_of_two,
     launch_of,
 )
+from xla_explorer.compiler.target import WARP_SIZE
 from xla_explorer.foundation.reason import Reason, refuse
 
 
@@ -146,10 +146,10 @@ class BindWarpLanes(_Launched):
     def fits_a_warp(self, nest: LoopNest) -> Reason | None:
         """Refuse unless the steps are a power of two and fit a warp."""
         axis = nest.axes()[self.axis].axis
-        if is_power_of_two(axis) and axis.extent <= LANES:
+        if is_power_of_two(axis) and axis.extent <= WARP_SIZE:
             return None
         text = (
-            f"a warp axis must have a power of two of steps, at most {LANES}; {axis} has "
+            f"a warp axis must have a power of two of steps, at most {WARP_SIZE}; {axis} has "
             f"{axis.extent}"
         )
         return refuse("warps-disagree", text, extent=axis.extent)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.nest.argmax import why_not_associative
 from xla_explorer.compiler.codegen.nest.ir import Body, For, LoopNest, Reduce
-from xla_explorer.compiler.codegen.nest.launch import LANES, STATIC_SHARED_BYTES
+from xla_explorer.compiler.codegen.nest.launch import STATIC_SHARED_BYTES
 from xla_explorer.compiler.codegen.nest.launch_dimensions import (
     LaunchArchitecture,
 )
@@ -33,6 +33,7 @@ from xla_explorer.compiler.codegen.nest.policies.launched.widths import (
 )
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.tuning import Tuning
+from xla_explorer.compiler.target import WARP_SIZE
 from xla_explorer.foundation.reason import Reason, refuse
 
 
@@ -89,7 +90,7 @@ def column_schedule(
             lambda n: column_schedule(n, architecture, tuning, False), architecture, tuning,
         )  # fmt: skip
     by = by._replace(above=min(by.above, 1 << (length.bit_length() - 1)))
-    if by.above * by.across < LANES:
+    if by.above * by.across < WARP_SIZE:
         return is_short("column", length)
     if by.across > column.extent // by.width:
         column.pad(by.across * by.width)
@@ -186,7 +187,7 @@ def plan_columns(
     # of the same block do not.
     widths = [width >> k for k in range(width.bit_length())]
     blocks_of = {
-        w: min(outer * -(-columns // (w * LANES)), architecture.multiprocessors) for w in widths
+        w: min(outer * -(-columns // (w * WARP_SIZE)), architecture.multiprocessors) for w in widths
     }
     width = next(
         w
@@ -195,17 +196,17 @@ def plan_columns(
         and (w == 1 or tuning.block * w * held <= STATIC_SHARED_BYTES)
     )
     chunks = columns // width
-    across = min(LANES, 1 << (chunks - 1).bit_length())
+    across = min(WARP_SIZE, 1 << (chunks - 1).bit_length())
     tiles = -(-chunks // across)
     block, most = tuning.block, STATIC_SHARED_BYTES // (held * width)
-    while block > most and block > LANES:
+    while block > most and block > WARP_SIZE:
         block //= 2
     while outer * tiles < architecture.multiprocessors and 2 * block <= min(
         tuning.lone_block, most
     ):
         block *= 2
     above = min(block // across, 1 << (length.bit_length() - 1))
-    above = max(above, LANES // across)
+    above = max(above, WARP_SIZE // across)
     steps = -(-length // above)
     splits = 1
     wanted = architecture.resident_threads // (across * above)

@@ -16,7 +16,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Store,
     walk,
 )
-from xla_explorer.compiler.codegen.nest.launch import LANES
 from xla_explorer.compiler.codegen.nest.launch_dimensions import (
     SMALL_BLOCK,
     LaunchArchitecture,
@@ -35,13 +34,12 @@ from xla_explorer.compiler.codegen.nest.policies.launched.widths import (
 from xla_explorer.compiler.codegen.nest.policies.select_regions import boundaries
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.tuning import Tuning
+from xla_explorer.compiler.codegen.vector_math.recipe_cost import operation_cost
+from xla_explorer.compiler.target import WARP_SIZE
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis
 
-# Opcodes of the special function unit; opcodes of functions with many instructions.
-_SHORT = frozenset({"exponential", "logistic", "divide", "rsqrt", "sqrt"})
-_LONG = frozenset({"log", "tanh", "power", "sine", "cosine", "tan", "erf", "atan2", "remainder", "cbrt", "exponential-minus-one",
-                   "log-plus-one"})  # fmt: skip
+_INDEX_WORK = 2  # instructions of a load, an index or a choice
 
 
 def elementwise_schedule(
@@ -56,7 +54,7 @@ def elementwise_schedule(
     moves = any(a.aliases for a in nest.arrays) or not any(
         isinstance(s, Compute | SelectRegion) for s, _ in walk(nest.body)
     )
-    return distributed(plan, architecture, LANES if moves else SMALL_BLOCK)
+    return distributed(plan, architecture, WARP_SIZE if moves else SMALL_BLOCK)
 
 
 def concatenation_schedule(
@@ -76,7 +74,7 @@ def concatenation_schedule(
     along, cuts = next(((a, found) for a in axes if (found := _cuts(plan.nest, a))), (None, []))
     if along is not None:
         _cut([plan.axis(a) for a in axes], axes.index(along), cuts)
-    return distributed(plan, architecture, LANES)
+    return distributed(plan, architecture, WARP_SIZE)
 
 
 def _cuts(nest: LoopNest, axis: Axis) -> list[int]:
@@ -203,13 +201,14 @@ def loops_of(body: Body) -> list[For] | Reason:
 
 def work_of(nest: LoopNest) -> int:
     """Return the approximate number of machine instructions of an element."""
-    names = [
-        s.opcode.name if isinstance(s, Compute) else ""
-        for s, _ in walk(nest.body)
-        if isinstance(s, Compute | Load | Iota | SelectRegion)
-    ]
     return sum(
-        [24 if name in _LONG else 8 if name in _SHORT else 1 if name else 2 for name in names]
+        [
+            operation_cost(s.opcode.name, s.element.component, 1).instructions
+            if isinstance(s, Compute)
+            else _INDEX_WORK
+            for s, _ in walk(nest.body)
+            if isinstance(s, Compute | Load | Iota | SelectRegion)
+        ]
     )
 
 

@@ -21,7 +21,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Statement,
     walk,
 )
-from xla_explorer.compiler.codegen.nest.launch import LANES
 from xla_explorer.compiler.codegen.nest.launch_dimensions import (
     LaunchArchitecture,
 )
@@ -42,6 +41,7 @@ from xla_explorer.compiler.codegen.nest.policies.launched.widths import (
 )
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.tuning import Tuning
+from xla_explorer.compiler.target import WARP_SIZE
 from xla_explorer.foundation.reason import Reason, refuse
 
 
@@ -207,20 +207,20 @@ def plan_rows(
     threads = min(1 << (chunks.bit_length() - 1), tuning.largest_group)
     # More work per thread while the device stays full: fewer shuffles, more loads in parallel.
     while (
-        threads > LANES
+        threads > WARP_SIZE
         and threads * count * splits >= 2 * architecture.resident_threads
         and chunks < tuning.interleave * threads
     ):
         threads //= 2
     block = max(threads, tuning.block)
     while (
-        block > max(threads, LANES)
+        block > max(threads, WARP_SIZE)
         and -(-count * splits * threads // block) < architecture.multiprocessors
     ):
         block //= 2
     rows = block // threads
     if splits > 1:
-        rows = max(LANES // threads, 1)
+        rows = max(WARP_SIZE // threads, 1)
     steps = -(-chunks // threads)
     why = (
         f"{count} rows of {length} elements: {threads} threads a row, {steps} steps of {width} "

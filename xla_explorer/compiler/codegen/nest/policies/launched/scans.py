@@ -24,7 +24,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Reduce,
     Store,
 )
-from xla_explorer.compiler.codegen.nest.launch import LANES
 from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchArchitecture
 from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan, collapse_all
 from xla_explorer.compiler.codegen.nest.policies.launched.rows import loops_around
@@ -35,6 +34,7 @@ from xla_explorer.compiler.codegen.nest.policies.launched.splitting import (
 from xla_explorer.compiler.codegen.nest.renumbering import without_unused
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.tuning import Tuning
+from xla_explorer.compiler.target import WARP_SIZE
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, index
 from xla_explorer.hlo.shape import array_shape
@@ -213,7 +213,7 @@ def _over_threads(rows: AxisHandle, by: ScanPlan) -> None:
     elif by.chunks > 1:
         together = 1
     else:  # whole warps, so that no thread fills one
-        threads = max(1 << (min(BLOCK, by.group * rows.extent) - 1).bit_length(), LANES)
+        threads = max(1 << (min(BLOCK, by.group * rows.extent) - 1).bit_length(), WARP_SIZE)
         together = threads // by.group
     if together > rows.extent:
         rows.pad(together)

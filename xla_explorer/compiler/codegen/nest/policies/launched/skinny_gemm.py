@@ -11,7 +11,6 @@ import math
 from dataclasses import replace
 
 from xla_explorer.compiler.codegen.nest.ir import Load, LoopNest, Reduce
-from xla_explorer.compiler.codegen.nest.launch import LANES
 from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchArchitecture
 from xla_explorer.compiler.codegen.nest.plan import Plan
 from xla_explorer.compiler.codegen.nest.policies.launched.columns import column_schedule
@@ -19,6 +18,7 @@ from xla_explorer.compiler.codegen.nest.policies.launched.elementwise import loo
 from xla_explorer.compiler.codegen.nest.policies.launched.rows import row_schedule
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.tuning import Tuning
+from xla_explorer.compiler.target import WARP_SIZE
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import linearize
 
@@ -94,7 +94,7 @@ def skinny_gemm_schedule(
     # combine than for one.
     if by_rows:
         count = math.prod([loop.axis.extent for loop in loops if loop.axis.name != skinny])
-        group, each = LANES, 8 * max(tuning.register_bytes // array.shape.element_type.bytes, 4)
+        group, each = WARP_SIZE, 8 * max(tuning.register_bytes // array.shape.element_type.bytes, 4)
         while (
             group < tuning.block
             and count * group < architecture.resident_threads // 4

@@ -17,7 +17,7 @@ from dataclasses import replace
 from xla_explorer.compiler.codegen.nest.directives.staging import leaves
 from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_launch
 from xla_explorer.compiler.codegen.nest.ir import Load, LoopNest, walk
-from xla_explorer.compiler.codegen.nest.launch import LANES, STATIC_SHARED_BYTES
+from xla_explorer.compiler.codegen.nest.launch import STATIC_SHARED_BYTES
 from xla_explorer.compiler.codegen.nest.launch_dimensions import (
     LaunchArchitecture,
     counted,
@@ -34,7 +34,7 @@ from xla_explorer.compiler.codegen.nest.policies.launched.widths import contiguo
 from xla_explorer.compiler.codegen.nest.policies.transposes import read_along
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.tuning import Tuning
-from xla_explorer.compiler.target import NVPTX, GpuUnit
+from xla_explorer.compiler.target import NVPTX, WARP_SIZE, GpuUnit
 from xla_explorer.compiler.target.launch_time import threads_for_full_bandwidth
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis
@@ -69,11 +69,11 @@ def transpose_schedule(
         threads_for_full_bandwidth(architecture),
     )
     widest, rows = width, tuning.rows_at_once
-    while (width > 1 or rows < LANES) and matrices * _tiles(
-        read, written, LANES * width
-    ) * LANES * rows < enough:
+    while (width > 1 or rows < WARP_SIZE) and matrices * _tiles(
+        read, written, WARP_SIZE * width
+    ) * WARP_SIZE * rows < enough:
         width, rows = max(width // 2, 1), rows if width > 1 else 2 * rows
-    side = LANES * width
+    side = WARP_SIZE * width
     if side * max([_pitch(side, width, size) for size in sizes]) * sum(sizes) > STATIC_SHARED_BYTES:
         return refuse(
             "shared-memory",
@@ -89,14 +89,14 @@ def transpose_schedule(
     why = (
         f"{counted(_tiles(read, written, side), 'tile')} of {side} x {side} elements for each "
         "matrix, "
-        f"{LANES * rows} threads each"
+        f"{WARP_SIZE * rows} threads each"
     )
     if width > 1:
         why += f", {width} elements a thread at once"
     if (width, rows) != (widest, tuning.rows_at_once):
         before = (
-            f"tiles of {LANES * widest} x {LANES * widest} elements with "
-            f"{LANES * tuning.rows_at_once} threads each"
+            f"tiles of {WARP_SIZE * widest} x {WARP_SIZE * widest} elements with "
+            f"{WARP_SIZE * tuning.rows_at_once} threads each"
         )
         why += f": {before} have fewer than the {enough} threads that saturate the memory bandwidth"
     return plan.schedule("transpose", why)
