@@ -20,7 +20,6 @@ from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.types import Type
 from xla_explorer.compiler.codegen.ir.values import Complex, Scalar, Value
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, PrimitiveType
 from xla_explorer.hlo.shape import Shape
 
@@ -106,9 +105,3 @@ def to_memory(w: Builder, value: Value, element_type: PrimitiveType) -> Value:
     """Convert a scalar in a register to its type in memory."""
     stored, held = stored_type(element_type), value_type(element_type)
     return value if stored.scalar == held.scalar else w.emit("zext", stored, (value,))
-
-
-def identity_constant(w: Builder, opcode: str | None, element_type: PrimitiveType) -> Scalar | None:
-    """Return the identity element of a binary opcode, or None."""
-    found = identity_element(opcode, element_type)
-    return None if found is None else constant(w, found, element_type)

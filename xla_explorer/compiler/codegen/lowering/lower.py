@@ -280,14 +280,16 @@ class Lowering(AccessLowering):
     # -- axes --------------------------------------------------------------------------------------
     def loop(self, s: For) -> None:
         """Write a loop in the form of its kind, with its guards."""
+        self.b.origin = None
+        with self.guarded(s.guards):
+            self._guarded_loop(s)
+
+    def _guarded_loop(self, s: For) -> None:
         axis, kind, form = s.axis, s.kind, self.nest.form(s.axis)
         factor = form.stride
-        self.b.origin = None
-        self.guards += s.guards
         if kind is AxisKind.UNROLLED:
-            self.unrolled.append(axis)
-            self.body(s.body)
-            self.unrolled.pop()
+            with self.instances_of([axis]):
+                self.body(s.body)
         elif kind is AxisKind.VECTOR:
             self.vector = axis
             self.body(s.body)
@@ -310,7 +312,6 @@ class Lowering(AccessLowering):
             ) as opened:
                 self.at[axis] = opened.index, factor
                 self.body(s.body)
-        del self.guards[len(self.guards) - len(s.guards) :]
 
     def first_step_of(self, axis: Axis, task: Value[Integer]) -> Value[Integer]:
         """Return the first step of a task."""

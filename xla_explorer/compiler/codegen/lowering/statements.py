@@ -152,6 +152,13 @@ class StatementWriter:
         del self.guards[len(self.guards) - len(guards) :]
 
     @contextmanager
+    def instances_of(self, axes: Sequence[Axis]) -> Iterator[None]:
+        """Open unrolled axes, the innermost last."""
+        self.unrolled += axes
+        yield
+        del self.unrolled[len(self.unrolled) - len(axes) :]
+
+    @contextmanager
     def at_point(self, point: Point) -> Iterator[None]:
         """Fix axes to one step inside."""
         self.fixed.update(point)

@@ -17,7 +17,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
 )
 from xla_explorer.compiler.target import SECTOR_BYTES, WARP_SIZE
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, RuntimeValue
-from xla_explorer.hlo.primitive_type import BF16, PrimitiveType
+from xla_explorer.hlo.primitive_type import PrimitiveType
 
 LINE_BYTES = 64
 LEAST_STREAMED = 16  # bytes of a register for a non-temporal store
@@ -196,20 +196,22 @@ class Traffic:
         return a.distinct_bytes(axes[fits - 1 :]) * again * (2 if a.written else 1)
 
 
+def is_inside(s: Load, array: NestArray) -> bool:
+    """Return True if a load never leaves its array, whatever the guards around are."""
+    return all(
+        x.bounds[0] >= 0 and x.bounds[1] < n
+        for x, n in zip(s.place, array.shape.dimensions, strict=True)
+    )
+
+
 def axis_along_memory(
-    nest: LoopNest, s: Load, vector: Axis, unrolled: Sequence[Axis]
+    offset: IndexExpression, vector: Axis, unrolled: Sequence[Axis]
 ) -> Axis | None:
     """Return the unrolled axis along which a load is contiguous, for a strided vector axis.
 
-    It must have as many steps as the vector has lanes.
+    It must have as many steps as the vector has lanes. The load must be inside its array.
     """
-    array, offset = nest.array(s.array), nest.offset_of(s)
-    if array is None or offset.coefficient(vector) in (0, 1, None):
-        return None
-    if any(
-        x.bounds[0] < 0 or x.bounds[1] >= n
-        for x, n in zip(s.place, array.shape.dimensions, strict=True)
-    ):
+    if offset.coefficient(vector) in (0, 1, None):
         return None
     return next(
         (
@@ -222,14 +224,13 @@ def axis_along_memory(
 
 
 def packed_pair_axis(
-    nest: LoopNest, s: Load | Store, vector: Axis, unrolled: Sequence[Axis]
+    offset: IndexExpression, vector: Axis, unrolled: Sequence[Axis]
 ) -> Axis | None:
     """Return the unrolled axis over the two elements of 16 bits in a 32-bit word.
 
     The lanes must be consecutive words, so that the axis has even and odd elements.
     """
-    array, offset = nest.array(s.array), nest.offset_of(s)
-    if array is None or array.shape.element_type is not BF16 or offset.coefficient(vector) != 2:
+    if offset.coefficient(vector) != 2:
         return None
     return next(
         (axis for axis in unrolled if axis.extent == 2 and offset.coefficient(axis) == 1), None

@@ -19,6 +19,7 @@ from xla_explorer.compiler.codegen.lowering.unrolled_values import Point, points
 from xla_explorer.compiler.codegen.nest.accesses import (
     are_contiguous,
     axis_along_memory,
+    is_inside,
     packed_pair_axis,
 )
 from xla_explorer.compiler.codegen.nest.ir import (
@@ -37,6 +38,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
 )
 from xla_explorer.compiler.codegen.nest.lowered_axes import WideAccess
 from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, index
+from xla_explorer.hlo.primitive_type import BF16
 
 CONTIGUOUS, SQUARE, PAIR = "contiguous", "square", "pair"
 WIDEST = 16  # bytes
@@ -96,11 +98,16 @@ def _of_lanes(nest: LoopNest, s: Load | Store, around: _Around) -> WideAccess | 
     vector = around.vector
     if vector is None or not any(vector in x.axes for x in s.place):
         return None
+    array, offset = nest.array(s.array), nest.offset_of(s)
+    assert array is not None
     axes = [a for a in around.unrolled if any(a in x.axes for x in s.place)]
-    rows = axis_along_memory(nest, s, vector, axes) if isinstance(s, Load) else None
-    if rows is not None:
-        return WideAccess(SQUARE, rows.name, rows.extent)
-    pair = packed_pair_axis(nest, s, vector, axes) if not around.guarded else None
+    if isinstance(s, Load) and is_inside(s, array):
+        rows = axis_along_memory(offset, vector, axes)
+        if rows is not None:
+            return WideAccess(SQUARE, rows.name, rows.extent)
+    if around.guarded or array.shape.element_type is not BF16:
+        return None
+    pair = packed_pair_axis(offset, vector, axes)
     return WideAccess(PAIR, pair.name, 2) if pair is not None else None
 
 

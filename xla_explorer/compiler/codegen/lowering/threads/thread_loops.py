@@ -194,8 +194,7 @@ class ThreadLoops(ThreadAccesses):
     @contextmanager
     def opened(self, axes: Sequence[tuple[Axis, AxisKind]]) -> Iterator[None]:
         """Open axes without a loop inside."""
-        unrolled_axes = [axis for axis, kind in axes if not kind.is_launched]
-        self.unrolled += unrolled_axes
-        with self.launched([(axis, kind) for axis, kind in axes if kind.is_launched]):
+        instances = [axis for axis, kind in axes if not kind.is_launched]
+        numbered = [(axis, kind) for axis, kind in axes if kind.is_launched]
+        with self.instances_of(instances), self.launched(numbered):
             yield
-        del self.unrolled[len(self.unrolled) - len(unrolled_axes) :]

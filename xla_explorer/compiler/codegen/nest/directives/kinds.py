@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from xla_explorer.compiler.codegen.nest import transformations
-from xla_explorer.compiler.codegen.nest.accesses import axis_along_memory
+from xla_explorer.compiler.codegen.nest.accesses import axis_along_memory, is_inside
 from xla_explorer.compiler.codegen.nest.directives.base import (
     MOST_LANES,
     Directive,
@@ -161,8 +161,12 @@ class Vectorize(Binding):
         unrolled = [b.axis for b in nest.axes().values() if b.kind is AxisKind.UNROLLED]
         for s, what, offset in offsets_of(nest, self.axis, iotas=False):
             step = offset.coefficient(axis)
+            array = nest.array(s.array) if isinstance(s, Load) else None
             if step in (0, 1) or (
-                isinstance(s, Load) and axis_along_memory(nest, s, axis, unrolled) is not None
+                isinstance(s, Load)
+                and array is not None
+                and is_inside(s, array)
+                and axis_along_memory(offset, axis, unrolled) is not None
             ):
                 continue  # as they lie, or transposed in registers
             if step is None:
