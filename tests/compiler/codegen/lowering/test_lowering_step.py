@@ -35,6 +35,25 @@ def test_a_step_on_records_replaces_operations_of_compiles_inside(backend: str) 
     assert DOUBLE not in RECORD_STEPS
 
 
+def _announced(b: RewriteBuilder, i: Instruction, features: CodeFeatures) -> Value:
+    b.declare("llvm.donothing")
+    b.effect("call", (), "void @llvm.donothing")
+    return b.again(i)
+
+
+def test_a_step_adds_an_effect_to_an_operation() -> None:
+    step = RecordStep(
+        "announce", "Do nothing before.", {"load": _announced}, lambda i, f: True, "a"
+    )
+    x = np.linspace(-3, 3, 1000, dtype=np.float32)
+    with lowering_step(step):
+        changed = xe.compile(TEXT, cache=False)
+        lines = list(changed.lowering(changed.loops()[0].name).step("announce").lines)
+    loads = [k for k, line in enumerate(lines) if " = load " in line]
+    assert loads and all("@llvm.donothing" in lines[k - 1] for k in loads)
+    np.testing.assert_array_equal(changed(x), xe.compile(TEXT)(x))
+
+
 def test_a_step_on_nests_sees_the_scheduled_nest() -> None:
     seen: list[LoopNest] = []
 

@@ -113,11 +113,18 @@ class RewriteBuilder(Builder):
     def emit_here(
         self, op: str, t: Type, operands: tuple[Value, ...], detail: Detail = ""
     ) -> Value:
-        """Emit a load of memory that the function writes."""
+        """Emit an operation even if the block has an equal one."""
         self._count += 1
         found: Value = Value(self, t, f"%{self._prefix}{self._count}")
         self.records.append(Instruction(found, op, operands, detail, self.origin))
         return found
+
+    def again(self, operation: Instruction) -> Value:
+        """Emit an operation with a result as it is, besides what a step adds to it."""
+        assert operation.result is not None
+        return self.emit_here(
+            operation.op, operation.result.type, operation.operands, operation.detail
+        )
 
     def effect(self, op: str, operands: tuple[Value, ...], detail: Detail = "") -> None:
         """Emit an operation with side effects."""
