@@ -42,7 +42,7 @@ def test_the_same_refusal_of_all_ways_is_none() -> None:
 def test_real_xla_runs_a_module_in_all_ways() -> None:
     ways = Ways([])
     try:
-        found = ways.results(CASE)
+        found = ways.results(CASE.module, CASE.arguments)
     finally:
         ways.close()
     assert len(found) == 3 and not list(differences(CASE, found))

@@ -15,7 +15,7 @@ import argparse
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,15 +23,20 @@ import numpy as np
 from tests.properties.module_checks import assert_same, evaluate_leaves
 from tests.properties.random_modules import RandomModule, random_module
 from xla_explorer.backends.xla.child import XlaProcessError
+from xla_explorer.explorer.questions.minimization import minimize
+from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.xla.differences import cause_of_difference
 from xla_explorer.explorer.xla.differences.ways import Runner, Way
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.evaluator import flatten_value
+from xla_explorer.hlo.module import HloModule
 
 FLAGS = (
     "--xla_backend_optimization_level=0",
     "--xla_disable_hlo_passes=algsimp,fusion,reshape-mover,simplify-conditional",
 )
+
+REFUSED = "only one way is refused"
 
 
 class Ways:
@@ -45,16 +50,16 @@ class Ways:
         ]
         self._runners: dict[str, Runner] = {}
 
-    def results(self, case: RandomModule) -> dict[str, list[Any] | str]:
+    def results(self, module: HloModule, arguments: Sequence[Any]) -> dict[str, list[Any] | str]:
         """Return the results of each way, or the first line of its refusal."""
-        leaves = [np.asarray(leaf) for leaf in flatten_value(case.arguments)]
-        return {way.label: self._one(way, case, leaves) for way in self.ways}
+        leaves = [np.asarray(leaf) for leaf in flatten_value(tuple(arguments))]
+        return {way.label: self._one(way, module, leaves) for way in self.ways}
 
-    def _one(self, way: Way, case: RandomModule, leaves: list[Any]) -> list[Any] | str:
+    def _one(self, way: Way, module: HloModule, leaves: list[Any]) -> list[Any] | str:
         runner = self._runners.get(way.label) or Runner(way)
         self._runners[way.label] = runner
         try:
-            return runner.results(case.module, leaves)
+            return runner.results(module, leaves)
         except XlaProcessError as problem:
             self._runners.pop(way.label).close()
             return str(problem).split("\n", 1)[0][:200]
@@ -71,10 +76,7 @@ def differences(case: RandomModule, found: dict[str, list[Any] | str]) -> Iterat
     for label, results in others:
         if isinstance(base, str) or isinstance(results, str):
             if type(base) is not type(results):
-                yield (
-                    label,
-                    f"only one way is refused: {base if isinstance(base, str) else results}",
-                )
+                yield label, f"{REFUSED}: {base if isinstance(base, str) else results}"
             continue
         try:
             assert_same(case, base, results, "the other way")
@@ -114,6 +116,19 @@ def cause(case: RandomModule, way: Way) -> dict[str, Any]:
     }
 
 
+def refused_program(
+    ways: Ways, case: RandomModule, found: dict[str, list[Any] | str], label: str
+) -> str:
+    """Return a minimal program that one of two ways refuses."""
+    first = next(iter(found))
+
+    def still(smaller: HloModule) -> bool:
+        results = ways.results(smaller, list(random_arguments(smaller)))
+        return all(type(results[name]) is type(found[name]) for name in (first, label))
+
+    return minimize(case.module, still, seconds=60).to_text()
+
+
 def main() -> None:
     """Run for some seconds."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -129,7 +144,7 @@ def main() -> None:
         seed += 1
         if not all(p.shape.is_array for p in case.module.entry.parameters()):
             continue
-        found = ways.results(case)
+        found = ways.results(case.module, case.arguments)
         counts["programs"] += 1
         for label, difference in differences(case, found):
             counts[label] += 1
@@ -139,7 +154,11 @@ def main() -> None:
                 "way": label,
                 "difference": difference,
                 "evaluator agrees with": side_of_the_evaluator(case, found),
-                **(cause(case, way) if "refused" not in difference else {}),
+                **(
+                    {"program": refused_program(ways, case, found, label)}
+                    if REFUSED in difference
+                    else cause(case, way)
+                ),
             }
             print(json.dumps(row), flush=True)
     ways.close()
