@@ -168,6 +168,8 @@ def _xla(array: _Array, source: Tiling, target: Tiling) -> Iterator[ReshardPath]
             break
         if kinds == _TO_COPIES and not target.used < source.used:
             continue
+        if "all-to-all" in kinds and not _takes_exchanges(array, source, target):
+            continue
         found = _cheapest(array, source, target, kinds)
         if found is not None:
             yield found
@@ -194,6 +196,25 @@ def _swapped(array: _Array, source: Tiling, target: Tiling) -> ReshardPath | Non
             rest = [Move("collective-permute", target, sent)] if move.result != target else []
             return ReshardPath(source, target, (move, *rest))
     return None
+
+
+def _takes_exchanges(array: _Array, source: Tiling, target: Tiling) -> bool:
+    """Return True if XLA finds all-to-alls between two shardings.
+
+    The dimensions must have the same numbers of tiles in another order, or two of them the same
+    product (GetReshardAllToAllSourceTargetDims, PatternMatchMergeOrSplitSharding). With replicas in
+    the target, its first dimension may be whole and the others shifted by one
+    (ReshardPartialReplicateWithAllToAll).
+    """
+    old, new = [[array.axes.tiles(axes) for axes in one.dims] for one in (source, target)]
+    tiles, count = (math.prod(old), math.prod(new)), array.axes.count
+    pairs = [(a, b) for a, b in zip(old, new, strict=True) if a != b]
+    swapped = any(a * c == b * d for (a, b), (c, d) in itertools.combinations(pairs, 2))
+    if tiles[0] == tiles[1]:
+        return swapped or sorted(old) == sorted(new)
+    if tiles[0] == count > tiles[1]:
+        return swapped or (new[0] == 1 and old[:-1] == new[1:])
+    return max(tiles) == count
 
 
 def _singles(array: _Array) -> tuple[Axes, ...]:

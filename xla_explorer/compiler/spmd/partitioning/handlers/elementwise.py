@@ -35,13 +35,19 @@ def elementwise(p: Partitioner, i: HloInstruction) -> Value:
 def best_tiling(p: Partitioner, i: HloInstruction, values: Sequence[ShardedValue]) -> Tiling:
     """Return the tiling in which an element-wise operation is computed.
 
-    The policy `xla` takes the result's. The policy `cost` takes an operand's if the result can be
-    brought to its own sharding for fewer bytes.
+    The policy `xla` takes the result's, or that of several operands which have another one of as
+    many tiles. The policy `cost` takes an operand's if the result can be brought to its own
+    sharding for fewer bytes.
     """
     wanted = p.wanted(i)
-    if not p.cheapest or p.forced:
+    if p.forced:
         return wanted
     arrays = [v for v in values if v.shape.rank == i.shape.rank]
+    if not p.cheapest:
+        common = {v.tiling for v in arrays}
+        own = common.pop() if len(arrays) > 1 and len(common) == 1 else wanted
+        same = own.manual == wanted.manual and p.axes.tiles(own.used) == p.axes.tiles(wanted.used)
+        return own if same else wanted
     candidates = dict.fromkeys([wanted, *[t.tiling for v in arrays for t in p.versions(v)]])
     tiles = p.axes.tiles(wanted.used)
     width = i.shape.element_type.bytes
