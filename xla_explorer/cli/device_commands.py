@@ -31,6 +31,9 @@ SHARD = command(
     ),
     argument("--why", metavar="%NAME", help="why this collective is there"),
     argument("--search", action="store_true", help="search the shardings that --set leaves free"),
+    argument(
+        "--beside-xla", action="store_true", help="compare with the XLA of jaxlib (extra jax)"
+    ),
     argument("--memory", metavar="SIZE", help="of a device for --search: 80GB (the machine's)"),
     argument("--shardings-of-values", action="store_true", help="print every value's sharding"),
     argument("--json", action="store_true", help="print as JSON"),

@@ -8,6 +8,7 @@ from typing import Any
 from xla_explorer.cli.output import print_frame, print_json
 from xla_explorer.explorer.devices.devices import Devices, answers
 from xla_explorer.explorer.display.quantities import byte_count, microseconds
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.sessions.loading import EntryChoice, load_module
 
 _COLUMNS = ("collective", "opcode", "sent_bytes", "axes", "link", "exposed_us", "cause", "line")
@@ -21,21 +22,13 @@ def shard(given: Namespace) -> int:
         found = Devices(module, given.topology, given.policy).search(
             given.mesh, keep=stated, memory=given.memory
         )
-        if given.json:
-            print_json(found.to_json())
-        else:
-            print(found)
-        return 0
+        return _printed(found, given.json)
     if given.mesh or stated:
         module = answers().annotated(module, given.mesh, stated)
     devices = Devices(module, given.topology, given.policy)
-    if given.why:
-        report = devices.why(given.why)
-        if given.json:
-            print_json(report.to_json())
-        else:
-            print(report)
-        return 0
+    if given.why or given.beside_xla:
+        report = devices.why(given.why) if given.why else devices.compare_partitioning()
+        return _printed(report, given.json)
     if given.shardings_of_values:
         print_frame(devices.shardings, as_json=given.json)
         return 0
@@ -50,6 +43,14 @@ def shard(given: Namespace) -> int:
         f" at most {byte_count(figures['peak_bytes'])} of memory"
     )
     print_frame(devices.collectives, _COLUMNS)
+    return 0
+
+
+def _printed(report: Report, as_json: bool) -> int:
+    if as_json:
+        print_json(report.to_json())
+    else:
+        print(report)
     return 0
 
 

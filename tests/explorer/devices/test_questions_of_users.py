@@ -1,14 +1,15 @@
 """Questions that users of several devices ask in public threads, and the numbers of the answers.
 
-Each name has the number of the question in the design and the thread. Not answered: the code motion
-of 12, 17 (bisection of partitioned values), 21 (search) and 22 (divergent collectives).
+Each name has the number of the question in the design and the thread.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
+from typing import Any
 
+import numpy as np
 import pytest
 
 import xla_explorer as xe
@@ -19,9 +20,14 @@ PROGRAMS = SHARED / "spmd" / "programs"
 needs_programs = pytest.mark.skipif(not PROGRAMS.exists(), reason=f"{PROGRAMS} is absent")
 
 
+def record_of(name: str, mode: str = "shardy") -> dict[str, Any]:
+    path = PROGRAMS / f"{name}.{mode}.json.gz"
+    found: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
+    return found
+
+
 def of(name: str, mode: str = "shardy") -> Devices:
-    record = json.loads(gzip.decompress((PROGRAMS / f"{name}.{mode}.json.gz").read_bytes()))
-    return Devices(xe.parse_hlo(record["hlo_before"]))
+    return Devices(xe.parse_hlo(record_of(name, mode)["hlo_before"]))
 
 
 def written(body: str, mesh: str, shardings: str, head: str = "") -> Devices:
@@ -151,6 +157,9 @@ def test_12_gradient_accumulation_reduces_in_every_iteration() -> None:  # openx
     once = 2 * 16 * 8 * 4 * 7 / 8
     (row,) = devices.collectives.to_dict("records")
     assert (row["opcode"], row["trips"], row["sent_bytes"]) == ("all-reduce", 6, 6 * once)
+    (moved,) = devices.collectives_after("while-loop-all-reduce-code-motion").to_dict("records")
+    assert (moved["opcode"], moved["trips"], moved["sent_bytes"]) == ("all-reduce", 1, once)
+    assert moved["cause"].startswith("%g")
 
 
 @needs_programs
@@ -187,6 +196,36 @@ def test_16_the_steps_of_a_value_in_order() -> None:  # openxla/xla#15048
     assert any(last["axes"] in line for line in devices.why_sharded(last["value"]))
 
 
+@needs_programs
+def test_17_the_first_wrong_value_and_device_of_a_partitioned_program() -> None:
+    # jax-ml/jax#21403, openxla/xla#42481: real XLA partitions cumsum and cummax wrongly
+    record = record_of("windows_and_scans")
+    given = np.load(PROGRAMS / "windows_and_scans.npz")
+    arrays = [given[f"in{k}"] for k in range(len(record["kept_inputs"]))]
+    devices = Devices(xe.parse_hlo(record["hlo_before"]))
+    assert devices.bisect(*arrays).first is None
+    wrong = devices.bisect(*arrays, partitioned=record["hlo_after_spmd"]).first
+    assert wrong is not None and wrong.operands_right
+    assert (wrong.opcode, wrong.device, wrong.devices) == ("reduce-window", 0, 1)
+    assert wrong.error == pytest.approx(0.583, abs=1e-3)
+
+
+def test_17_a_lost_sum_over_devices_is_found() -> None:  # openxla/xla#42481
+    body = """x = f32[16,64] parameter(0)
+    w = f32[64,8] parameter(1)
+    n = f32[16,64] negate(x)
+    ROOT y = f32[16,8] dot(n, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}"""
+    devices = written(body, "d=4", "x=-,d; w=d,-")
+    text = str(devices.partitioned)
+    (line,) = [line for line in text.splitlines() if " all-reduce(" in line]
+    rng = np.random.default_rng(0)
+    arrays = [rng.normal(size=(16, 64)).astype("f4"), rng.normal(size=(64, 8)).astype("f4")]
+    assert devices.bisect(*arrays).compared == 4 and devices.bisect(*arrays).first is None
+    lost = text.replace(line, line.split(" all-reduce(")[0] + " copy(%dot)")
+    with pytest.raises(xe.errors.XlaExplorerError, match="corresponds"):
+        devices.bisect(*arrays, partitioned=lost)  # no op_name
+
+
 def test_18_replicated_values_come_first_in_memory() -> None:  # marin issue 1903
     body = """x = f32[64,128] parameter(0)
     w = f32[128,4096] parameter(1)
@@ -215,6 +254,44 @@ def test_20_a_custom_call_without_a_rule() -> None:  # marin issue 6470
     (row,) = devices.collectives.to_dict("records")
     assert (row["opcode"], row["sent_bytes"]) == ("all-gather", 8 * 128 * 4 * 7)
     assert row["cause"].startswith("%y needs")
+
+
+def test_21_what_the_search_covers() -> None:  # openxla/xla#19103
+    body = """x = f32[4096,512] parameter(0)
+    w = f32[512,512] parameter(1)
+    ROOT y = f32[4096,512] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}"""
+    found = written(body, "d=8", "x=-,-").search(most=12)
+    text = str(found)
+    assert (
+        "not searched: pipelines over layers" in text
+        and f"{found.tried} annotations costed" in text
+    )
+    given = next(row for row in found.rows if row.name == "as given")
+    assert found.rows[0].step_us < given.step_us and found.specs()["x"] == ("d", None)
+
+
+DIVERGENT = """HloModule m, num_partitions=4
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b) }
+yes { p = f32[] parameter(0)
+  ROOT s = f32[] all-reduce(p), channel_id=1, use_global_device_ids=true, replica_groups={{0,1,2,3}}, to_apply=add }
+no { p = f32[] parameter(0)
+  ROOT n = f32[] negate(p) }
+ENTRY main { x = f32[] parameter(0)
+  i = u32[] partition-id()
+  two = u32[] constant(2)
+  e = pred[] compare(i, two), direction=LT
+  ROOT v = f32[] conditional(e, x, x), true_computation=yes, false_computation=no }"""
+
+
+def test_22_a_divergent_collective_is_found_before_the_run() -> None:  # jax-ml/jax#38503
+    session = xe.compile(DIVERGENT, backend="cpu")
+    (row,) = session.devices.deadlocks.to_dict("records")
+    assert row["instruction"] == "s" and row["certain"] and tuple(row["missing"]) == (2, 3)
+    assert "device 2 (replica 0, partition 2) never arrives" in row["message"] and row["hint"]
+    with pytest.raises(xe.errors.XlaExplorerError, match="never arrives"):
+        session.devices.run([[np.float32(1)]] * 4)
 
 
 def test_23_shardings_without_editing_the_code() -> None:  # jax-ml/jax#23936

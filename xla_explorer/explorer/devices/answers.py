@@ -10,6 +10,7 @@ from xla_explorer.compiler.spmd.propagation.report import inlined, sharding_repo
 from xla_explorer.explorer.devices.changes import changes_for
 from xla_explorer.explorer.devices.comparison import compare_devices
 from xla_explorer.explorer.devices.memory import device_memory
+from xla_explorer.explorer.devices.partitioning_comparison import beside_xla
 from xla_explorer.explorer.devices.sharding_search import searched
 from xla_explorer.explorer.devices.tables import (
     choices_frame,
@@ -19,6 +20,7 @@ from xla_explorer.explorer.devices.tables import (
     timeline_frame,
 )
 from xla_explorer.explorer.devices.why_collective import WhyCollective, collective_named
+from xla_explorer.explorer.devices.wrong_parts import bisection
 from xla_explorer.explorer.questions.device_runs import DeviceRuns
 
 __all__ = [
@@ -27,6 +29,8 @@ __all__ = [
     "Topology",
     "WhyCollective",
     "annotated",
+    "beside_xla",
+    "bisection",
     "changes_for",
     "choices_frame",
     "collective_named",

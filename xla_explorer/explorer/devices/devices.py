@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.devices.comparison import DevicesComparison
     from xla_explorer.explorer.devices.found_shardings import ShardingSearch
     from xla_explorer.explorer.devices.memory import DeviceMemory
+    from xla_explorer.explorer.devices.partitioning_comparison import PartitioningComparison
     from xla_explorer.explorer.devices.why_collective import WhyCollective
+    from xla_explorer.explorer.devices.wrong_parts import PartitionBisection
     from xla_explorer.explorer.questions.device_runs import DeviceRuns
     from xla_explorer.explorer.sessions.compilation import Compilation
     from xla_explorer.hlo.attributes.mesh import Mesh
@@ -408,6 +410,54 @@ class Devices:
         tables = before.collectives, self.collectives
         found: DevicesComparison = answers().compare_devices(
             before.figures(), self.figures(), tables
+        )
+        return found
+
+    def bisect(
+        self, *arrays: Any, partitioned: HloModule | str | None = None
+    ) -> PartitionBisection:
+        """Find the first value that differs on a device from the whole program's, by the evaluator.
+
+        Parameters
+        ----------
+        *arrays
+            Whole arrays, the arguments of the program.
+        partitioned : HloModule or str, optional
+            The program of one device by another partitioner, such as XLA's text after
+            `spmd-partitioning`. By default that of these devices.
+
+        Raises
+        ------
+        XlaExplorerError
+            No value of the partitioned program corresponds to one of the whole program.
+        """
+        found: PartitionBisection = answers().bisection(self.placed.program, arrays, partitioned)
+        return found
+
+    @question("devices", cost=Cost.COMPILES)
+    def compare_partitioning(
+        self, propagation: str = "shardy", *, seconds: float = 120.0
+    ) -> PartitioningComparison:
+        """Return collectives, bytes and shardings here beside those of real XLA, with reasons.
+
+        XLA:CPU of the installed jaxlib partitions the program for as many virtual devices, in a
+        child process; nothing is run. Loops count once.
+
+        Parameters
+        ----------
+        propagation : str
+            Of XLA: `shardy` or `gspmd`.
+        seconds : float
+            The longest time of XLA.
+
+        Raises
+        ------
+        XlaExplorerError
+            XLA refuses the program, or jax is absent.
+        """
+        in_order = self if self.policy == "xla" else self.on(policy="xla")
+        found: PartitioningComparison = answers().beside_xla(
+            self.placed, in_order.placed, (self.policy, propagation, seconds)
         )
         return found
 

@@ -20,7 +20,7 @@ from xla_explorer.compiler.spmd.explanation.collective_rows import (
     placed,
 )
 from xla_explorer.compiler.spmd.explanation.step_schedule import step_schedule
-from xla_explorer.hlo.analysis.collective_traffic import traffic_of
+from xla_explorer.hlo.analysis.collective_traffic import collective_kind, traffic_of
 from xla_explorer.hlo.instruction import HloInstruction
 
 
@@ -30,7 +30,7 @@ def collectives_after(before: PlacedProgram, passes: Sequence[str]) -> list[Coll
     The shares of the causes of a collective add up to 1. passes: names of passes.
     """
     module = before.program.module.clone()
-    for name in passes:
+    for name in ("dce", *passes):
         make_pass(name).run(module, PassContext())
     known: dict[str, Collective] = {}
     for one in before.collectives:
@@ -67,10 +67,14 @@ def _causes(
 def _alike(
     i: HloInstruction, axes: tuple[str, ...], all_before: Sequence[Collective]
 ) -> Collective | None:
-    """Return a collective over the same axes with the same metadata, or None."""
+    """Return a collective over the same axes with the same metadata, or the only one; or None."""
     same = [
         one
         for one in all_before
         if one.axes == axes and i.metadata and one.instruction.metadata == i.metadata
     ]
+    if not same:
+        kind = collective_kind(i)
+        same = [one for one in all_before if one.axes == axes and one.traffic.kind == kind]
+        same = same if len(same) == 1 else []
     return same[0] if same else None

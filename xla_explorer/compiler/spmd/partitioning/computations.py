@@ -49,6 +49,9 @@ def written_computation(
     for i in source.post_order():
         if i not in p.values:
             p.visit(i)
+    if source is run.module.entry:
+        arrays = [(i.name, value) for i, value in p.values.items()]
+        run.parts = {name: part for name, part in arrays if isinstance(part, ShardedValue)}
     p.subject, p.w.metadata = source.root, source.root.metadata
     p.w.cause = WrittenFor(source.root)
     target.set_root(_root(p, source.root, p.values[source.root], result))

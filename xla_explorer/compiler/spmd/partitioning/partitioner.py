@@ -61,6 +61,8 @@ class PartitionRun:
         `xla` (XLA's order of choices) or `cost` (the fewest bytes).
     choices : list of PartitionChoice
         The decisions, in order.
+    parts : dict of str to ShardedValue
+        The arrays of the entry, by the names of their instructions.
     """
 
     module: HloModule
@@ -69,6 +71,7 @@ class PartitionRun:
     policy: str
     choices: list[PartitionChoice] = field(default_factory=list)
     made: dict[tuple[int, str], HloComputation] = field(default_factory=dict)
+    parts: dict[str, ShardedValue] = field(default_factory=dict)
 
     @property
     def axes(self) -> DeviceAxes:
