@@ -291,6 +291,14 @@ _DECLARED: Final = {
     "transforms.spmd.device_joining": ("device-joining",),
     "transforms.spmd.sharding_propagation": ("sharding-propagation",),
     "transforms.spmd.shardy_xla": ("shardy-xla",),
+    "transforms.host_offload.convert_memory_placement_to_internal_annotations": (
+        "convert-memory-placement-to-internal-annotations",
+    ),
+    "transforms.host_offload.host_offload_legalize": ("host-offload-legalize",),
+    "transforms.host_offload.host_offloader": ("host-offloader",),
+    "transforms.host_offload.strip_memory_placement_annotations": (
+        "strip-memory-placement-annotations",
+    ),
 }
 BUILT_IN: Final[Mapping[str, str]] = MappingProxyType(
     {name: f"{_ROOM}.{module}" for module, names in _DECLARED.items() for name in names}

@@ -1,0 +1,1 @@
+"""Values in the memory of the host: annotations, copies and memory spaces."""
