@@ -12,6 +12,7 @@ _DECLARED: Final = {
     "spmd.partitioning.spmd_partitioning": ("spmd-partitioning",),
     "transforms.collectives.all_gather_cse": ("all-gather-cse",),
     "transforms.collectives.decomposers.all_gather_decomposer": ("all_gather_decomposer",),
+    "transforms.collectives.decomposers.all_reduce_blueconnect": ("all-reduce-blueconnect",),
     "transforms.collectives.all_gather_optimizer": ("all-gather-optimizer",),
     "transforms.collectives.all_gather_remove_degenerate_dims": (
         "all-gather-remove-degenerate-dims",
@@ -80,11 +81,13 @@ _DECLARED: Final = {
     "transforms.contractions.dot_dimension_merger": ("dot_dimension_merger",),
     "transforms.contractions.dot_dimension_sorter": ("dot_dimension_sorter",),
     "transforms.contractions.dot_merger": ("dot-merger",),
+    "transforms.contractions.dot_normalizer": ("dot_normalizer",),
     "transforms.contractions.dot_operand_transposer": ("dot-operand-transposer",),
     "transforms.contractions.dot_product_instructions": ("dot-product-instructions",),
     "transforms.contractions.dot_strength_reduction": ("dot-strength-reduction",),
     "transforms.contractions.gemv_rewriter": ("gemv-rewriter",),
     "transforms.contractions.integer_products_in_floats": ("integer-products-in-floats",),
+    "transforms.contractions.operand_converter": ("operand_converter",),
     "transforms.contractions.operand_upcaster": ("operand_upcaster",),
     "transforms.contractions.result_caster": ("result_caster",),
     "transforms.copies.alias_passthrough_params": ("alias_passthrough_params",),
@@ -197,6 +200,9 @@ _DECLARED: Final = {
     "transforms.layout.reduce_decomposer": ("reduce-decomposer",),
     "transforms.layout.reduction_layout_normalizer": ("reduction-layout-normalizer",),
     "transforms.layout.reshape_decomposer": ("reshape-decomposer",),
+    "transforms.library_calls.cudnn_pad_for_convolutions": ("cudnn_pad_for_convolutions",),
+    "transforms.library_calls.cudnn_simplify_padding": ("cudnn_simplify_padding",),
+    "transforms.library_calls.estimate_cub_sort_scratch_size": ("estimate-cub-sort-scratch-size",),
     "transforms.library_calls.library_rewriter": (
         "gemm-rewriter",
         "gpusolver-rewriter",
@@ -233,6 +239,7 @@ _DECLARED: Final = {
         "hlo-memory-scheduler",
         "memory-scheduler",
     ),
+    "transforms.scheduling.parallel_task_assigner": ("cpu-parallel-task-assigner",),
     "transforms.scheduling.root_instruction_sinker": ("root-instruction-sinker",),
     "transforms.scheduling.stream_assignment": (
         "stream-assignment",
@@ -299,6 +306,10 @@ _DECLARED: Final = {
     "transforms.host_offload.strip_memory_placement_annotations": (
         "strip-memory-placement-annotations",
     ),
+    "transforms.fusion.blocks.softmax_rewriter": ("triton-softmax-rewriter",),
+    "transforms.expanders.sorting.permutation_sort_expander": ("permutation_sort_simplifier",),
+    "transforms.expanders.sorting.topk_rewriter": ("topk-rewriter",),
+    "transforms.expanders.sorting.topk_splitter": ("topk-splitter",),
 }
 BUILT_IN: Final[Mapping[str, str]] = MappingProxyType(
     {name: f"{_ROOM}.{module}" for module, names in _DECLARED.items() for name in names}

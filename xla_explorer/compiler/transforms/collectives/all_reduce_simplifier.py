@@ -1,6 +1,18 @@
 """Simplification of collectives on replicated values, and over groups of one device.
 
 Source: xla/hlo/transforms/collectives/all_reduce_simplifier.cc.
+
+==========================================  ==================================================
+handled by XLA                              here
+==========================================  ==================================================
+sums of replicated values                   a product with the number of devices
+minimum, maximum, and, or of them           the value
+groups of one device: all-reduce, reduce-   the operand, if the shape is the same
+scatter, all-gather
+channels without global device ids          unchanged: their groups span all partitions
+replicated parameters, constants, results   the same, by a walk over elementwise operations; hole:
+of all-reduces                              tuples, loops and calls
+==========================================  ==================================================
 """
 
 from __future__ import annotations
@@ -15,6 +27,10 @@ from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import S32
+
+
+# Reductions of equal values that give the value, over any number of devices.
+_IDEMPOTENT = frozenset(["minimum", "maximum", "and", "or"])
 
 
 def group_size(i: HloInstruction, replicas: int) -> int | None:
@@ -60,13 +76,15 @@ class AllReduceSimplifier(OpExpanderPass):
 
     def matches(self, i: HloInstruction) -> bool:
         """Return True for one operand and groups of a known size."""
-        if len(i.operands) != 1:
+        across = i.attributes.get("channel_id") and not i.attributes.get("use_global_device_ids")
+        if len(i.operands) != 1 or across:  # groups of replicas, summed over their partitions
             return False
         size = group_size(
             i, self.replica_count or int(i.parent.module.attributes.get("replica_count", 0) or 0)
         )
+        known = size is not None or reduction_kind(i) in _IDEMPOTENT
         return size == 1 or (
-            size is not None
+            known
             and i.opcode.name == "all-reduce"
             and replicated(i.operands[0])
             and reduction_kind(i) is not None
@@ -79,7 +97,7 @@ class AllReduceSimplifier(OpExpanderPass):
             i, self.replica_count or int(i.parent.module.attributes.get("replica_count", 0) or 0)
         )
         kind = reduction_kind(i)
-        if size == 1 or kind in ("minimum", "maximum", "and", "or"):
+        if size == 1 or kind in _IDEMPOTENT:
             return x if i.shape.base is x.shape.base else None
         if kind != "add":
             return None

@@ -1,4 +1,21 @@
-"""Merging of dots that share an operand. Source: xla/hlo/transforms/simplifiers/dot_merger.cc."""
+"""Merging of dots that share an operand.
+
+Source: xla/hlo/transforms/simplifiers/dot_merger.cc.
+
+==========================================  ==================================================
+handled by XLA                              here
+==========================================  ==================================================
+a shared lhs, or a shared rhs               the same
+equal numbers, precisions and types         required
+equal layouts of the other operand and of   required
+the result
+one free dimension of the other operand     required
+control edges at a dot                      refused
+dots that depend on each other              refused
+the size limit                              max_size_to_merge
+can_merge of the backend                    every pair
+==========================================  ==================================================
+"""
 
 from __future__ import annotations
 
@@ -8,7 +25,7 @@ from typing import ClassVar
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.op_expander_pass import builder_at, own_attributes
-from xla_explorer.compiler.rewriting.removal import substitute
+from xla_explorer.compiler.rewriting.removal import control_targets, substitute
 from xla_explorer.foundation.measured import at_most
 from xla_explorer.foundation.reason import Predicate, Reason, refuse, value_formatter
 from xla_explorer.hlo.builder.value import HloValue
@@ -26,7 +43,13 @@ def _same_but_for(side: int, a: HloInstruction, b: HloInstruction) -> bool:
     ):
         return False
     x, y = a.operands[1 - side].shape, b.operands[1 - side].shape
-    return x.element_type is y.element_type and x.rank == y.rank and len(_free(a, 1 - side)) == 1
+    return (
+        x.element_type is y.element_type
+        and x.rank == y.rank
+        and x.layout is y.layout
+        and a.shape.layout is b.shape.layout
+        and len(_free(a, 1 - side)) == 1
+    )
 
 
 def _free(dot: HloInstruction, side: int) -> list[int]:
@@ -93,17 +116,16 @@ class DotMerger:
         return changed
 
     def _merge_one(self, computation: HloComputation, context: PassContext) -> bool:
-        dots = [i for i in computation.post_order() if i.opcode.name == "dot"]
+        targets = control_targets(computation)
+        dots = [
+            i
+            for i in computation.post_order()
+            if i.opcode.name == "dot" and not i.control_predecessors and i not in targets
+        ]
         for number, a in enumerate(dots):
             for b in dots[number + 1 :]:
                 side = next((s for s in (0, 1) if _same_but_for(s, a, b)), None)
-                if (
-                    side is None
-                    or a.control_predecessors
-                    or b.control_predecessors
-                    or _reaches(a, b)
-                    or _reaches(b, a)
-                ):
+                if side is None or _reaches(a, b) or _reaches(b, a):
                     continue
                 if (
                     context.decide(self.name, (), (small_enough(self.max_size_to_merge),), a, b)

@@ -1,6 +1,18 @@
 """Products with vectors as a multiplication and a sum.
 
 Source: xla/hlo/transforms/expanders/dot_strength_reduction.cc.
+
+==========================================  ==================================================
+handled by XLA                              here
+==========================================  ==================================================
+a side without free dimensions              multiply and reduce
+narrow floats                               summed in f32
+integers of several types                   converted to the result's type
+the algorithm of the operands' own type     the same
+algorithms of several bf16 products         hole: the dot stays
+matrix times vector that a kernel does      hole: all are rewritten
+faster
+==========================================  ==================================================
 """
 
 from __future__ import annotations
@@ -28,15 +40,18 @@ class DotStrengthReduction(OpExpanderPass):
     opcodes: ClassVar[frozenset[str]] = frozenset(["dot"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Return True if one side has no free dimension, and all have one type."""
-        kinds = {i.shape.element_type, *[o.shape.element_type for o in i.operands]}
+        """Return True if one side has no free dimension, and all have one type, or are integers."""
+        kind = i.shape.element_type
+        kinds = {kind, *[o.shape.element_type for o in i.operands]}
+        mixed = all(k.is_float == kind.is_float and not k.is_complex for k in kinds)
+        plain = f"dot_{kind.name}_{kind.name}_{kind.name}"
         used = len(i.attributes.value("lhs_batch_dims")) + len(
             i.attributes.value("lhs_contracting_dims")
         )
         return (
-            len(kinds) == 1
+            (len(kinds) == 1 or (mixed and not kind.is_float))
             and any(o.shape.rank == used for o in i.operands)
-            and not i.attributes.get("algorithm")
+            and i.attributes.get("algorithm") in (None, plain)
         )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
@@ -67,6 +82,7 @@ class DotStrengthReduction(OpExpanderPass):
             place |= {d: first_free + k for k, d in enumerate(free)}
             place |= {d: i.shape.rank + k for k, d in enumerate(contracted)}
             arranged = sorted(range(x.ndim), key=place.__getitem__)
+            x = x.astype(i.shape.element_type) if len({s.dtype for _, s in sides}) > 1 else x
             moved = x if arranged == list(range(x.ndim)) else b.transpose(x, dimensions=arranged)
             made.append(
                 b.broadcast(moved, whole, sorted(place.values()))
@@ -74,8 +90,8 @@ class DotStrengthReduction(OpExpanderPass):
                 else moved
             )
             first_free += len(free)
-        product = made[0] * made[1]
         kind = i.shape.element_type
+        product = made[0] * made[1]
         axes = tuple(range(i.shape.rank, len(whole)))
         if kind.is_float and kind.bits < 32:
             return product.astype(F32).sum(axes).astype(kind)

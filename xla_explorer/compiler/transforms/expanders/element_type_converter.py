@@ -37,7 +37,8 @@ class ElementTypeConverter:
             for i in [
                 i
                 for i in computation.post_order()
-                if i.opcode.name not in UNTOUCHED and not i.opcode.side_effect
+                if i.opcode.name not in UNTOUCHED
+                and (i.opcode.name == "rng" or not i.opcode.side_effect)
             ]:
                 changed |= in_wide_type(i, low, high)
         if changed:

@@ -19,11 +19,17 @@ from xla_explorer.hlo.primitive_type import S64
 class ScanExpander(OpExpanderPass):
     """Replace a scan by a while loop that reads and writes one slice per iteration.
 
-    Its state is a counter, the carried values, the inputs and the outputs.
+    Its state is a counter, the carried values, the inputs and the outputs. expand_associative:
+    expand scans that are marked as associative, too.
     """
 
     name: ClassVar[str] = "scan_expander"
     opcodes: ClassVar[frozenset[str]] = frozenset(["scan"])
+    expand_associative: bool = True
+
+    def matches(self, i: HloInstruction) -> bool:
+        """Return False for associative scans that another pass rewrites."""
+        return self.expand_associative or not i.attributes.get("is_associative")
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """Return a tuple of a while loop's results; without iterations, the initial values."""

@@ -46,6 +46,19 @@ def ends_way(slice_: HloInstruction) -> bool:
     return True
 
 
+class _Way:
+    """The edits of one way from `start`."""
+
+    def __init__(self, start: Place) -> None:
+        self.start = start
+        self.seen = {start}
+        self.hosts: list[Place] = []
+        self.updates: list[HloInstruction] = []
+        self.ends: list[HloInstruction] = []
+        self.annotations: list[HloInstruction] = []
+        self.slices: list[HloInstruction] = []
+
+
 class HostPaths:
     """The edits of one module. removed: annotations that are gone."""
 
@@ -60,47 +73,50 @@ class HostPaths:
 
     def walk(self, start: Place, *, copy_before: bool) -> bool:
         """Place a value on the host from `start` to its ends; return True if anything changed."""
-        hosts: list[Place] = []
-        updates: list[HloInstruction] = []
-        ends: list[HloInstruction] = []
-        annotations: list[HloInstruction] = []
-        slices: list[HloInstruction] = []
-        seen, work = {start}, [start]
+        way = _Way(start)
+        work = [start]
         while work:
             place = work.pop(0)
-            i = place.instruction
-            if is_call_of(i, MOVE_TO_DEVICE):
-                ends.append(i)
-                continue
-            if i in self._back:  # an earlier way ended here
-                continue
-            if i.opcode.name in ("slice", "dynamic-slice") and ends_way(i):
-                if i.opcode.name == "slice":
-                    slices.append(i)
-                continue
-            if is_call_of(i, MOVE_TO_HOST):
-                annotations.append(i)
-            elif i.opcode.name == "dynamic-update-slice":
-                if i is start.instruction and not copy_before:
-                    updates.append(i)
-                else:
-                    self._allocated.add(i)
-            elif not moves_only(i):
-                _mark_host_compute(i)
-            hosts.append(place)
-            if i.is_root and i.parent.is_entry:
-                self._require_host_result(place, start)
-                continue
-            new = [p for p in successors(place) if p not in seen]
-            seen.update(new)
-            work += new
-        changed = any([set_space(place, HOST) for place in hosts])
-        for update in updates:
+            if self._visit(place, way, copy_before):
+                new = [p for p in successors(place) if p not in way.seen]
+                way.seen.update(new)
+                work += new
+        changed = False
+        for place in way.hosts:
+            changed |= set_space(place, HOST)
+        for update in way.updates:
             self._allocate(update)
         if copy_before:
             changed |= self._copy_before(start)
-        self._finish(ends, annotations, slices)
-        return changed or bool(updates or ends or annotations or slices)
+        self._finish(way.ends, way.annotations, way.slices)
+        return changed or bool(way.updates or way.ends or way.annotations or way.slices)
+
+    def _visit(self, place: Place, way: _Way, copy_before: bool) -> bool:
+        """Sort a place into the edits of a way; return False where the way ends."""
+        i = place.instruction
+        if is_call_of(i, MOVE_TO_DEVICE):
+            way.ends.append(i)
+            return False
+        if i in self._back:  # an earlier way ended here
+            return False
+        if i.opcode.name in ("slice", "dynamic-slice") and ends_way(i):
+            if i.opcode.name == "slice":
+                way.slices.append(i)
+            return False
+        if is_call_of(i, MOVE_TO_HOST):
+            way.annotations.append(i)
+        elif i.opcode.name == "dynamic-update-slice":
+            if i is way.start.instruction and not copy_before:
+                way.updates.append(i)
+            else:
+                self._allocated.add(i)
+        elif not moves_only(i):
+            _mark_host_compute(i)
+        way.hosts.append(place)
+        if i.is_root and i.parent.is_entry:
+            self._require_host_result(place, way.start)
+            return False
+        return True
 
     def _finish(
         self,
@@ -139,9 +155,14 @@ class HostPaths:
             if i.opcode.name == "tuple" and start.index:
                 return self._insert(i.operands[start.index[0]], i)
             sources = [o for o in dict.fromkeys(i.operands) if self._is_annotated(o)]
-            return any([self._insert(o, i) for o in sources or i.operands[:1]])
-        callers = call_sites(self.module).get(i.parent, [])
-        return any([self._insert(p.instruction, c) for p in before for c in callers])
+            pairs = [(o, i) for o in sources or i.operands[:1]]
+        else:
+            callers = call_sites(self.module).get(i.parent, [])
+            pairs = [(p.instruction, c) for p in before for c in callers]
+        changed = False
+        for data, user in pairs:
+            changed |= self._insert(data, user)
+        return changed
 
     @staticmethod
     def _is_annotated(i: HloInstruction) -> bool:

@@ -69,7 +69,11 @@ class SortOrder(NamedTuple):
 
 def order_of(sort: HloInstruction) -> SortOrder | None:
     """Return the order if the comparator compares the two keys of one operand, else None."""
-    root = sort.called[0].root
+    return order_of_comparison(sort.called[0].root)
+
+
+def order_of_comparison(root: HloInstruction) -> SortOrder | None:
+    """Return the order by a comparison of the two keys of one operand, else None."""
     if root.opcode.name != "compare" or root.attributes["direction"] in ("EQ", "NE"):
         return None
     if any(o.opcode.name != "parameter" for o in root.operands):

@@ -1,0 +1,1 @@
+"""Sorts and top-k as other operations."""

@@ -1,0 +1,1 @@
+"""Fusions of whole blocks for a compiler of tiles."""
