@@ -97,6 +97,85 @@ CASES = {
         " ROOT r = f32[5,4]{0,1} reduce(x, z), dimensions={1}, to_apply=add\n}\n",
         ["constant", "copy", "parameter", "reduce"],
     ),
+    "softmax-in-one-fusion": (
+        "triton-softmax-rewriter",
+        ADD + "ENTRY e {\n x = f32[6,8] parameter(0)\n z = f32[] constant(0)\n"
+        " y = f32[6,8] multiply(x, x)\n r = f32[6] reduce(y, z), dimensions={1}, to_apply=add\n"
+        " c = f32[] constant(2)\n d = f32[6] broadcast(c), dimensions={}\n"
+        " m = f32[6] multiply(r, d)\n b = f32[6,8] broadcast(m), dimensions={0}\n"
+        " ROOT s = f32[6,8] subtract(x, b)\n}\n",
+        ["fusion", "parameter"],
+    ),
+    "tasks": (
+        "cpu-parallel-task-assigner",
+        "ENTRY e {\n x = f32[1024,1024] parameter(0)\n ROOT s = f32[1024,1024] negate(x)\n}\n",
+        ["call", "parameter"],
+    ),
+    "inverse-permutation": (
+        "permutation_sort_simplifier",
+        "less {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n c = s32[] parameter(2)\n"
+        " d = s32[] parameter(3)\n ROOT l = pred[] compare(a, b), direction=LT\n}\n"
+        "fewer {\n a = s32[] parameter(0)\n b = s32[] parameter(1)\n c = s32[] parameter(2)\n"
+        " d = s32[] parameter(3)\n ROOT l = pred[] compare(a, b), direction=LT\n}\n"
+        "ENTRY e {\n x = f32[3,8] parameter(0)\n i = s32[3,8] iota(), iota_dimension=1\n"
+        " s = (f32[3,8], s32[3,8]) sort(x, i), dimensions={1}, is_stable=true, to_apply=less\n"
+        " p = s32[3,8] get-tuple-element(s), index=1\n"
+        " t = (s32[3,8], s32[3,8]) sort(p, i), dimensions={1}, to_apply=fewer\n"
+        " ROOT r = s32[3,8] get-tuple-element(t), index=1\n}\n",
+        ["broadcast", "concatenate", "constant", "get-tuple-element", "get-tuple-element"]
+        + ["iota"] * 3
+        + ["parameter", "reshape", "reshape", "scatter", "sort", "tuple"],
+    ),
+    "dot-to-contract": (
+        "dot_normalizer",
+        "ENTRY e {\n x = f32[3] parameter(0)\n y = f32[4] parameter(1)\n"
+        " ROOT d = f32[3,4] dot(x, y), lhs_contracting_dims={}, rhs_contracting_dims={}\n}\n",
+        ["dot", "parameter", "parameter", "reshape", "reshape"],
+    ),
+    "dot-of-one-type": (
+        "operand_converter",
+        "ENTRY e {\n x = f32[2,3] parameter(0)\n y = s32[3,4] parameter(1)\n"
+        " ROOT d = f32[2,4] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n",
+        ["convert", "dot", "parameter", "parameter"],
+    ),
+    "integers-without-dot": (
+        "dot-strength-reduction",
+        "ENTRY e {\n x = s32[2,3] parameter(0)\n y = f32[3] parameter(1)\n"
+        " z = s64[3] convert(y)\n"
+        " ROOT d = s32[2] dot(x, z), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n",
+        [
+            "broadcast",
+            "constant",
+            "convert",
+            "convert",
+            "multiply",
+            "parameter",
+            "parameter",
+            "reduce",
+        ],
+    ),
+    "first-of-sorted": (
+        "topk-rewriter",
+        "more {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+        " ROOT l = pred[] compare(a, b), direction=GT, type=TOTALORDER\n}\n"
+        "ENTRY e {\n x = f32[3,64] parameter(0)\n"
+        " s = f32[3,64] sort(x), dimensions={1}, to_apply=more\n"
+        " ROOT t = f32[3,5] slice(s), slice={[0:3], [0:5]}\n}\n",
+        ["custom-call", "get-tuple-element", "parameter"],
+    ),
+    "top-of-tops": (
+        "topk-splitter{split_threshold=2048}",
+        "more {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n c = s32[] parameter(2)\n"
+        " d = s32[] parameter(3)\n ROOT l = pred[] compare(a, b), direction=GT\n}\n"
+        "ENTRY e {\n x = f32[4096] parameter(0)\n"
+        ' t = (f32[5], s32[5]) custom-call(x), custom_call_target="TopK", to_apply=more\n'
+        " ROOT v = f32[5] get-tuple-element(t), index=0\n}\n",
+        ["add", "broadcast", "constant", "custom-call"]
+        + ["get-tuple-element"] * 5
+        + ["iota", "multiply", "parameter"]
+        + ["reshape"] * 3
+        + ["slice", "slice", "sort", "tuple"],
+    ),
     "row-major-reduce": (
         "reduction-layout-normalizer",
         ADD + "ENTRY e {\n x = f32[5,3,4]{0,2,1} parameter(0)\n z = f32[] constant(0)\n"

@@ -47,6 +47,11 @@ CASES = {
         "source_target_pairs={{0,3},{1,0},{2,1},{3,2}}",
         {"select", "collective-permute", "compare"},
     ),
+    "sum-by-hosts": (
+        "all-reduce-blueconnect{num_devices_per_host=2}",
+        X + "ROOT s = f32[4,8] all-reduce(x), replica_groups={{0,1,2,3}}, to_apply=add",
+        {"reduce-scatter", "all-reduce", "all-gather"},
+    ),
     "one-branch-sent": (
         "collective-select-folder,dce",
         X + "y = f32[4,8] negate(x)\nr = u32[] replica-id()\nc = u32[] constant(3)\n"

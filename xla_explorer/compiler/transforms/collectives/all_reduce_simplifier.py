@@ -28,7 +28,6 @@ from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import S32
 
-
 # Reductions of equal values that give the value, over any number of devices.
 _IDEMPOTENT = frozenset(["minimum", "maximum", "and", "or"])
 
