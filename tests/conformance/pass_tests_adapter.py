@@ -51,6 +51,8 @@ UNIT_TEST_OPTIONS: dict[str, dict[str, Any]] = {
     },
     "simplify-conditional": {"select_all": True},
     "sort-rewriter": {"mode": "always"},
+    "fusion": {"policy": "xla"},
+    "fusion-wrapper": {"policy": "xla"},
 }
 # Passes that the fixtures of XLA's unit tests run after the pass, before their checks.
 UNIT_TEST_CLEANUP = {"reshape-mover": "algsimp,dce"}
@@ -77,7 +79,8 @@ IGNORED_OPTIONS = frozenset(["cudnn_batchnorm_forward_training_metadata"])
 
 # The parameters of the passes' constructors in XLA, in order, by our names for them. `_name`: the
 # argument has no counterpart here (a device description, a callback, a count that the module
-# states). `name?`: where the record holds no literal, the test's fixture leaves our default.
+# states). `=name`: a literal has no counterpart here. `name?`: where the record holds no literal,
+# the test's fixture leaves our default.
 _DEVICES = ("replica_count", "num_partitions")
 _THRESHOLDS = ("combine_threshold_in_bytes", "combine_threshold_count?")
 CONSTRUCTOR_PARAMETERS: dict[str, tuple[str, ...]] = {
@@ -106,6 +109,8 @@ CONSTRUCTOR_PARAMETERS: dict[str, tuple[str, ...]] = {
     "dce": ("remove_cross_partition_collective_ops", "use_call_analysis"),
     "dot-merger": ("max_size_to_merge?", "_can_merge"),
     "element_type_converter": ("eliminate_type?", "replace_with_type?"),
+    "fusion": ("_is_expensive", "_may_duplicate", "_cost"),
+    "fusion-wrapper": ("=using_new_fusion_emitter", "=use_tiled_fusion_emitter"),
     "gemv-rewriter": ("_is_layout_sensitive",),
     "hlo-constant-splitter": ("split_expressions",),
     "instruction-hoister": (
@@ -114,6 +119,7 @@ CONSTRUCTOR_PARAMETERS: dict[str, tuple[str, ...]] = {
         "hoist_bitcasts",
         "hoist_tuples",
     ),
+    "loop-double-buffer-transformer": ("unroll_strategy?",),
     "ragged_dot_rewriter": ("_gpu_version", "_options", "_hlo_cost"),
     "dot-strength-reduction": ("_gpu_version",),
     "reduction-splitter": ("ignore_small_reduce_dims",),
@@ -124,8 +130,8 @@ CONSTRUCTOR_PARAMETERS: dict[str, tuple[str, ...]] = {
     "sharding-propagation": (
         "_is_spmd",
         "_propagate_metadata",
-        "allow_spmd_sharding_propagation_to_output?",
-        "allow_spmd_sharding_propagation_to_parameters?",
+        "allow_spmd_sharding_propagation_to_output",
+        "allow_spmd_sharding_propagation_to_parameters",
         "_cse_prevention_only",
         "_sharding_helper",
     ),
@@ -164,7 +170,7 @@ def constructor_options(name: str, arguments: list[str]) -> dict[str, Any]:
         raise UnsupportedOptionError(f"arguments {arguments}")
     for parameter, text in zip(known, arguments, strict=False):
         literal = re.fullmatch(r"-?[0-9]+( \* [0-9]+)*", text)
-        if parameter.startswith("_"):
+        if parameter.startswith("_") or (parameter.startswith("=") and text in _LITERALS):
             continue
         if text in _LITERALS:
             given[parameter.rstrip("?")] = _LITERALS[text]

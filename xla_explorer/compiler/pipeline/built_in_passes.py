@@ -93,10 +93,7 @@ _DECLARED: Final = {
     "transforms.copies.alias_passthrough_params": ("alias_passthrough_params",),
     "transforms.copies.copy_insertion": ("copy-insertion",),
     "transforms.copies.flatten_call_graph": ("flatten-call-graph",),
-    "transforms.copies.loop_double_buffer": (
-        "double-buffer-loop-unrolling",
-        "loop-double-buffer-transformer",
-    ),
+    "transforms.copies.loop_double_buffer": ("double-buffer-loop-unrolling",),
     "transforms.expanders.batchnorm_expander": ("batchnorm_expander",),
     "transforms.expanders.bitcast_dtypes_expander": ("bitcast_dtypes_expander",),
     "transforms.expanders.change_op_data_type": ("change-op-data-type",),
@@ -222,6 +219,7 @@ _DECLARED: Final = {
         "while-loop-expensive-invariant-code-motion",
     ),
     "transforms.loops.invariant_code_motion": ("while-loop-invariant-code-motion",),
+    "transforms.loops.loop_double_buffer_transformer": ("loop-double-buffer-transformer",),
     "transforms.loops.module_dead_code": ("hlo-module-dce",),
     "transforms.loops.small_while_loop_hoisting": ("small-while-loop-hoisting",),
     "transforms.loops.trip_count_annotator": ("while-loop-trip-count-annotator",),
@@ -306,6 +304,7 @@ _DECLARED: Final = {
     "transforms.host_offload.strip_memory_placement_annotations": (
         "strip-memory-placement-annotations",
     ),
+    "transforms.fusion.blocks.gpu_multi_output_fusion": ("multi_output_fusion",),
     "transforms.fusion.blocks.softmax_rewriter": ("triton-softmax-rewriter",),
     "transforms.expanders.sorting.permutation_sort_expander": ("permutation_sort_simplifier",),
     "transforms.expanders.sorting.topk_rewriter": ("topk-rewriter",),

@@ -30,7 +30,7 @@ def _facts(loop: HloInstruction) -> dict[str, Any]:
     return {"trip_count": known_trip_count(loop)}
 
 
-@register_pass("loop-double-buffer-transformer")
+@register_pass()
 @dataclasses.dataclass(frozen=True)
 class LoopDoubleBuffer:
     """Unroll a loop by two if it would copy its state in each iteration.

@@ -95,7 +95,7 @@ def threefry(
     b: HloBuilder, given: HloValue, dimensions: tuple[int, ...], width: int
 ) -> tuple[HloValue, HloValue]:
     """Return the new state, and words of 32 or 64 bits in the given dimensions."""
-    key, start = _scalars(b, given)
+    key, start, *unused = _scalars(b, given)
     split, half = 0, dimensions
     if width == 32 and dimensions:
         split = paired_dimension(dimensions)
@@ -106,7 +106,7 @@ def threefry(
     x, y = threefry_rounds(
         [(counters & 0xFFFFFFFF).astype(U32), (counters >> 32).astype(U32)], keys
     )
-    new = _state_of(b, [key, start + pairs], given)
+    new = _state_of(b, [key, start + pairs, *unused], given)
     if width == 64:
         return new, b.reshape(x.astype(U64) | (y.astype(U64) << 32), dimensions)
     if not dimensions:

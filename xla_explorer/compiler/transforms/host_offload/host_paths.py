@@ -138,7 +138,7 @@ class HostPaths:
             _make_dynamic(slice_)
 
     def _require_host_result(self, place: Place, start: Place) -> None:
-        shape = self._result.sub_shape(place.index)
+        shape = self._result.sub_shape(place.path)
         if not shape.is_array or shape.layout.memory_space != HOST:
             raise XlaExplorerError(
                 "Tensor which is moved to host (starting from "
@@ -152,8 +152,8 @@ class HostPaths:
         before = predecessors(start)
         i = start.instruction
         if i.opcode.name != "parameter":
-            if i.opcode.name == "tuple" and start.index:
-                return self._insert(i.operands[start.index[0]], i)
+            if i.opcode.name == "tuple" and start.path:
+                return self._insert(i.operands[start.path[0]], i)
             sources = [o for o in dict.fromkeys(i.operands) if self._is_annotated(o)]
             pairs = [(o, i) for o in sources or i.operands[:1]]
         else:
@@ -219,7 +219,7 @@ class HostPaths:
         """Place the element of a loop's state in the condition, too."""
         for caller in call_sites(self.module).get(place.instruction.parent, ()):
             if caller.opcode.name == "while":
-                work = [Place(caller.called[0].parameters()[0], place.index)]
+                work = [Place(caller.called[0].parameters()[0], place.path)]
                 while work:
                     inner = work.pop()
                     set_space(inner, HOST)

@@ -39,7 +39,7 @@ class Place(NamedTuple):
     """A part of the value of an instruction."""
 
     instruction: HloInstruction
-    index: tuple[int, ...] = ()
+    path: tuple[int, ...] = ()
 
 
 def is_call_of(i: HloInstruction, target: str) -> bool:
@@ -75,7 +75,7 @@ def with_space(shape: Shape, index: tuple[int, ...], space: int) -> Shape:
 def set_space(place: Place, space: int) -> bool:
     """Move a part of an instruction's value to a memory space; return True if it was elsewhere."""
     i = place.instruction
-    made = with_space(i.shape, place.index, space)
+    made = with_space(i.shape, place.path, space)
     if made is i.shape:
         return False
     i.parent.set_shape(i, made)

@@ -22,8 +22,8 @@ from typing import ClassVar, NamedTuple
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass
+from xla_explorer.compiler.rewriting.patterns import uniform_value
 from xla_explorer.compiler.transforms.library_calls.cudnn_pad_for_convolutions import FORWARD
-from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import uniform_value
 from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.attributes.values import PaddingDimension, SliceDimension

@@ -22,12 +22,12 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.rewriting.patterns import uniform_value
 from xla_explorer.compiler.rewriting.removal import remove_if_dead
 from xla_explorer.compiler.transforms.library_calls.sort_rewriter import (
     SortOrder,
     order_of_comparison,
 )
-from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import uniform_value
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
