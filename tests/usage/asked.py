@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.usage.causes import CAUSES, WRONG
+from tests.usage.causes import CAUSES, LATER, WRONG
 from xla_explorer.agents import tools as tools
 from xla_explorer.agents.folders import Folders
 from xla_explorer.agents.registry import answered
@@ -43,7 +43,7 @@ def ask(name: str, kind: str, text: str, places: list[str], folder: Path) -> Ans
     for number, (tool, arguments) in enumerate(calls, 1):
         answer = answered(work, tool, arguments)
         longest = max(longest, len(answer) // 4)
-        if any(names(line, CAUSES[name].words, places) for line in answer.splitlines()):
+        if any(names(line, (CAUSES | LATER)[name].words, places) for line in answer.splitlines()):
             return Answers(number, longest, tool)
     return Answers(len(calls), longest, "")
 

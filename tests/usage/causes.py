@@ -93,6 +93,31 @@ CAUSES: Final[dict[str, Cause]] = {
 }  # fmt: skip
 
 
+LATER: Final[dict[str, Cause]] = {
+    "horner": Cause("small_steps", ("lax.map", "point **", "powers * "), "steps.*vmap"),
+    "levels": Cause("small_steps", ("inside = ", "counts.append"), "unrolled"),
+    "columns_in_order": Cause("layouts", ("jnp.take",), "last dimension"),
+    "products_of_pairs": Cause("layouts", ("einsum",), "batch"),
+    "sliding_mean": Cause("copies", ("jnp.concatenate", "lax.scan"), "moves"),
+    "momentum": Cause("copies", (".set(rows)", ".add(gradient)"), "onate"),
+    "weighted_gram": Cause("operations", ("x.T @ middle", "jnp.diag"), "diagonal"),
+    "quadratic_form": Cause("operations", ("squared = a @ a",), "three matrices"),
+    "smallest_distance": Cause("selections", ("argsort",), "sort.*few"),
+    "shifted_difference": Cause("selections", ("x[later]",), "roll"),
+    "nearest_word": Cause("repeated", ("WORDS",), "captured"),
+    "gated": Cause("repeated", ("transformed = ", "lax.select"), "cond"),
+    "normalised": Cause("wide_types", ("x - mean", "np.full"), "64-bit"),
+    "power_spectrum": Cause("wide_types", ("jnp.fft.fft",), "rfft"),
+    "cross_entropy": Cause("not_finite", ("jnp.exp(logits", "p / p.sum", "jnp.log(chosen)"), "infinity"),
+    "cosine": Cause("not_finite", ("/ length",), "0 / 0"),
+    "elapsed": Cause("precision", ("1.7e9 + ", "now - 1.7e9"), "absorption|cancellation"),
+    "checksum": Cause("precision", ("position * position",), "integer-overflow"),
+    "residuals": Cause("places", ("mean - y",), "all-pairs"),
+    "label_counts": Cause("places", (".add(1)",), "dropped-update"),
+}  # fmt: skip
+"""Causes of `programs/written_later.py`; the sentence is the kind."""
+
+
 def programs(kind: str) -> dict[str, tuple[Any, tuple[Any, ...]]]:
     """Return the functions of a kind with their arguments."""
     module = importlib.import_module(f"tests.usage.programs.{kind}")
@@ -113,7 +138,7 @@ def places_of(name: str, function: Any) -> list[str]:
     found = [
         f"{file.rpartition('/')[2]}:{first + k}"
         for k, line in enumerate(lines)
-        if any(part in line for part in CAUSES[name].lines)
+        if any(part in line for part in (CAUSES | LATER)[name].lines)
     ]
     assert found, name
     return found

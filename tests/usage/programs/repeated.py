@@ -48,7 +48,7 @@ def either_branch(x: Any, w: Any, flag: Any) -> Any:
 def gradient_of_blocks(x: Any, first: Any, second: Any) -> Any:
     """Return the gradient of a loss of two blocks."""
 
-    @jax.checkpoint
+    @jax.checkpoint  # type: ignore[untyped-decorator]
     def block(x: Any, w: Any) -> Any:
         return jnp.tanh(x @ w)
 
