@@ -156,6 +156,7 @@ ORDER_OF_EXPLORER = [
     "sessions",
     "questions",
     "measures",
+    "advice",
     "code",
     "comparisons",
     "devices",

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.explorer.measures.advice import OWN_RULES, OwnFacts, OwnKernel, own_facts
-from xla_explorer.explorer.measures.advice_rules import KernelFact
+from xla_explorer.explorer.advice.rules import KernelFact
+from xla_explorer.explorer.advice.session_advice import OWN_RULES, OwnFacts, OwnKernel, own_facts
 from xla_explorer.explorer.page.view import answer_of
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.hlo.text import parse_hlo

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.explorer.measures.captured_constants import captured_constants
+from xla_explorer.explorer.advice.captured_constants import captured_constants
 
 pytestmark = pytest.mark.jax
 jax = pytest.importorskip("jax", reason="needs the extra `jax`")

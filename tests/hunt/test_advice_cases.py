@@ -254,7 +254,7 @@ def test_reductions_of_the_library_are_tried_without_it() -> None:
 
 
 def test_a_flag_without_gain_is_no_advice(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xla_explorer.explorer.measures.advice_rules import Advice
+    from xla_explorer.explorer.advice.rules import Advice
     from xla_explorer.explorer.xla import tried_advice
 
     times = {

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, overload
 
 from xla_explorer.compiler.pipeline import PassTrace
 from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
+from xla_explorer.explorer.advice.session_advice import SessionAdvice, session_advice
 from xla_explorer.explorer.asking.question import Cost, question
 from xla_explorer.explorer.code.explanation import Explanation, explain
 from xla_explorer.explorer.code.kernel_schedule import KernelSchedule, schedules_beside
 from xla_explorer.explorer.comparisons.comparison import Comparison, compare_sessions
 from xla_explorer.explorer.devices.devices import Devices
 from xla_explorer.explorer.further_decisions import further_decisions
-from xla_explorer.explorer.measures.advice import SessionAdvice, session_advice
 from xla_explorer.explorer.measures.emulation import Emulation, emulation
 from xla_explorer.explorer.measures.profiling import Timing, profile, timing
 from xla_explorer.explorer.measures.trace_events import timeline

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.explorer.measures.advice_rules import Facts, KernelFact
+from xla_explorer.explorer.advice.rules import Facts, KernelFact
 from xla_explorer.explorer.xla.advice import advise
 from xla_explorer.explorer.xla.tried_advice import TimedTrial
 from xla_explorer.explorer.xla.tried_forms import rewritten

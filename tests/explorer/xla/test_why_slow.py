@@ -9,7 +9,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.explorer import real_xla
-from xla_explorer.explorer.measures.advice_rules import Facts, KernelFact
+from xla_explorer.explorer.advice.rules import Facts, KernelFact
 from xla_explorer.explorer.real_xla import enough_rounds, recorded_runs, timed_each_round
 from xla_explorer.explorer.xla.advice import advise
 from xla_explorer.explorer.xla.flag_sweeps import given

@@ -1,1 +1,1 @@
-"""Times, kernels, buffers, emulator counters, timelines, charts, advice."""
+"""Times, kernels, buffers, emulator counters, timelines, charts."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from xla_explorer.explorer.advice.session_advice import session_advice
 from xla_explorer.explorer.asking.answering import value_of
 from xla_explorer.explorer.asking.question import Cost, question
 from xla_explorer.explorer.code.kernel_rows import kernel_rows, machine_roof
@@ -19,7 +20,6 @@ from xla_explorer.explorer.code.lowering_steps import lowering_rows
 from xla_explorer.explorer.devices.devices import Devices
 from xla_explorer.explorer.display.code_pane import CodePane, PrintedLine
 from xla_explorer.explorer.display.plain_data import plain
-from xla_explorer.explorer.measures.advice import session_advice
 from xla_explorer.explorer.page import side_by_side_data
 from xla_explorer.explorer.page.buffer_view import buffer_view, sharing_reason
 from xla_explorer.explorer.page.code_rows import (

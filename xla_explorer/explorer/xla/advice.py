@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from xla_explorer.explorer.measures.advice_rules import (
+from xla_explorer.explorer.advice.known_gathers import slices_for_known_gathers
+from xla_explorer.explorer.advice.loop_forms import WASTE_IN_LOOPS
+from xla_explorer.explorer.advice.rules import (
     NOTABLE,
     Advice,
     Facts,
@@ -21,8 +23,7 @@ from xla_explorer.explorer.measures.advice_rules import (
     has_opcode,
     longest_line,
 )
-from xla_explorer.explorer.measures.known_gathers import slices_for_known_gathers
-from xla_explorer.explorer.measures.slow_forms import SLOW_FORMS
+from xla_explorer.explorer.advice.slow_forms import SLOW_FORMS
 
 _SMALL_US: Final = 3.0  # below this, launch and synchronisation take as long as the kernel's work
 _MANY_STARTS: Final = 100
@@ -149,7 +150,8 @@ def sort_by_our_compiler(facts: Facts) -> Advice | None:
 
 RULES: Final[tuple[Rule, ...]] = (
     compile_small_loops, unroll_small_loops, flatten_products, batch_stacked_weights, convolutions_by_eigen, batch_small_kernels,
-    reductions_without_ynn, sort_by_our_compiler, copy_less_in_loops, halve_doubles, *SLOW_FORMS, slices_for_known_gathers,
+    reductions_without_ynn, sort_by_our_compiler, copy_less_in_loops, halve_doubles, *SLOW_FORMS,
+    *WASTE_IN_LOOPS, slices_for_known_gathers,
 )  # fmt: skip
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from xla_explorer.explorer.advice.slow_forms import argument_name, undonated_arguments
 from xla_explorer.explorer.display.quantities import byte_count
-from xla_explorer.explorer.measures.slow_forms import argument_name, undonated_arguments
 from xla_explorer.explorer.xla.compile_time.causes import repeated_block
 from xla_explorer.hlo.module import HloModule
 

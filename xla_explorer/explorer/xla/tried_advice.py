@@ -10,7 +10,7 @@ import numpy as np
 from xla_explorer.backends.xla.child import XlaChild, XlaProcessError
 from xla_explorer.backends.xla.source_names import SourceNames
 from xla_explorer.backends.xla.xla_platform import XlaExecutable
-from xla_explorer.explorer.measures.advice_rules import Advice
+from xla_explorer.explorer.advice.rules import Advice
 from xla_explorer.explorer.xla.tried_forms import rewritten
 from xla_explorer.explorer.xla.what_if import largest_difference
 from xla_explorer.hlo.module import HloModule

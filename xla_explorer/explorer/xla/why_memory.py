@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
-from xla_explorer.explorer.display.quantities import byte_count, number_of
-from xla_explorer.explorer.display.report import Report
-from xla_explorer.explorer.measures.captured_constants import (
+from xla_explorer.explorer.advice.captured_constants import (
     CapturedConstant,
     captured_constants,
     captured_sentence,
 )
-from xla_explorer.explorer.measures.slow_forms import argument_name, undonated_arguments
+from xla_explorer.explorer.advice.slow_forms import argument_name, undonated_arguments
+from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
+from xla_explorer.explorer.display.quantities import byte_count, number_of
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.sessions.compilation import Compilation, NotThereError, source_line
 from xla_explorer.explorer.xla.places import PlacedModule, short_place
 from xla_explorer.frontends.xla_dump.buffer_assignment import DumpedSlice, parse_buffer_assignment

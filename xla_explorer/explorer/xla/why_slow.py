@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from xla_explorer.backends.cpu.machine_limits import MachineLimits
+from xla_explorer.explorer.advice.captured_constants import captured_constants, captured_sentence
+from xla_explorer.explorer.advice.rules import Advice, Facts, KernelFact
 from xla_explorer.explorer.display.blocks import Blocks, Listing, Sentence, Table
 from xla_explorer.explorer.display.quantities import microseconds
 from xla_explorer.explorer.display.report import Report
-from xla_explorer.explorer.measures.advice_rules import Advice, Facts, KernelFact
-from xla_explorer.explorer.measures.captured_constants import captured_constants, captured_sentence
 from xla_explorer.explorer.measures.kernel_costs import measured_bound
 from xla_explorer.explorer.tables.kernel import Kernel
 from xla_explorer.explorer.xla.advice import advise

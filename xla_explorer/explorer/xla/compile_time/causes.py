@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from xla_explorer.explorer.advice.captured_constants import LEAST_BYTES, large_constants
 from xla_explorer.explorer.display.quantities import byte_count, number_of
-from xla_explorer.explorer.measures.captured_constants import LEAST_BYTES, large_constants
 from xla_explorer.explorer.sessions.source_lines import SourceLines, in_library, shown_file
 from xla_explorer.explorer.xla.places import PlacedModule, short_place
 from xla_explorer.explorer.xla.repeated_lines import repeated_lines

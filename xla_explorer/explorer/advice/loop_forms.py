@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from xla_explorer.explorer.display.quantities import byte_count, microseconds
-from xla_explorer.explorer.measures.advice_rules import (
+from xla_explorer.explorer.advice.rules import (
     NOTABLE,
     Advice,
     Facts,
     KernelFact,
     longest_line,
 )
-from xla_explorer.explorer.measures.slow_forms import kernel_instructions
+from xla_explorer.explorer.advice.slow_forms import advice_on, kernel_instructions
+from xla_explorer.explorer.display.quantities import byte_count, microseconds
+from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
 
 _MANY_STEPS: Final = 32
 _SHORT_US: Final = 5.0
@@ -140,4 +142,99 @@ def _is_column(i: HloInstruction) -> bool:
     )
 
 
+def hoist_from_loops(facts: Facts) -> Advice | None:
+    """Advise to move loop-invariant kernels out of a loop's body or condition."""
+    modules = {kernel.instruction.parent.module for kernel in facts.kernels[:1]}
+    whiles = [i for module in modules for i in module.instructions() if i.opcode.name == "while"]
+    kept = {c: _unchanged(loop) for loop in whiles for c in loop.called}
+    looped = [k for k in facts.kernels if k.calls > 1 and k.instruction.parent in kept]
+    found = [k for k in looped if _is_same(k.instruction, kept[k.instruction.parent])]
+    gain = sum(kernel.us * (1 - 1 / kernel.calls) for kernel in found)
+    change = "compute them once before the loop, and let its body and condition read the result"
+    return advice_on(facts, found, "kernels that are loop-invariant", change, gain)
+
+
+def _unchanged(loop: HloInstruction) -> set[int]:
+    """Return the elements of a loop's state that its body does not change."""
+    (body,) = [c for c in loop.called if c.root.shape == loop.shape]
+    root = body.root
+    if root.opcode.name != "tuple":
+        return set()
+    return {k for k, o in enumerate(root.operands) if o.opcode.name == "get-tuple-element" and o.operands[0] in body.parameters()
+            and o.attribute("index") == k}  # fmt: skip
+
+
+def _is_same(i: HloInstruction, kept: set[int]) -> bool:
+    """Return True if a value depends only on constants and unchanged elements of a loop's state."""
+    if i.opcode.name == "get-tuple-element" and i.operands[0].opcode.name == "parameter":
+        return i.attribute("index") in kept
+    if i.opcode.name in (
+        "parameter",
+        "while",
+        "conditional",
+        "call",
+        "custom-call",
+        "rng",
+        "infeed",
+        "partition-id",
+        "replica-id",
+    ):
+        return False
+    return all(_is_same(o, kept) for o in i.operands)
+
+
+def whole_arrays(facts: Facts) -> Advice | None:
+    """Advise to replace nested loops over single elements by operations on whole arrays."""
+    modules = {kernel.instruction.parent.module for kernel in facts.kernels[:1]}
+    nests = {c for module in modules for c in _nests_of_elements(module)}
+    found = [
+        k
+        for k in facts.kernels
+        if k.instruction.parent in nests or not nests.isdisjoint(_called_from(k.instruction))
+    ]
+    change = (
+        "compute with whole arrays instead: a @ b or jnp.einsum where products are summed, "
+        "else jax.vmap over the loop's body"
+    )
+    return advice_on(facts, found, "nested loops that compute one element a step", change)
+
+
+def _nests_of_elements(module: HloModule) -> set[HloComputation]:
+    """Return bodies of loops inside loops that write a single element of an array a step."""
+    found = set()
+    for loop in module.instructions():
+        if loop.opcode.name == "while":
+            inner = [i for c in _called_from(loop) for i in c.instructions.values()]
+            whiles = [i for i in inner if i.opcode.name == "while"]
+            found |= {
+                i.parent
+                for deeper in whiles
+                for c in _called_from(deeper)
+                for i in c.instructions.values()
+                if any(map(_writes_one_element, kernel_instructions(i)))
+            }
+    return found
+
+
+def _writes_one_element(i: HloInstruction) -> bool:
+    return (
+        i.opcode.name == "dynamic-update-slice"
+        and i.operands[1].shape.element_count == 1 < i.shape.element_count
+    )
+
+
+def _called_from(i: HloInstruction) -> set[HloComputation]:
+    """Return the computations that an instruction calls, directly or through others."""
+    found: set[HloComputation] = set()
+    pending = list(i.called)
+    while pending:
+        computation = pending.pop()
+        if computation not in found:
+            found.add(computation)
+            pending += [c for j in computation.instructions.values() for c in j.called]
+    return found
+
+
+WASTE_IN_LOOPS: Final = (hoist_from_loops, whole_arrays)
+"""Rules whose remedies were timed on XLA:CPU."""
 LOOP_FORMS: Final = (many_short_steps, unrolled_loops, moved_state, strided_slices)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import prod
 from typing import Final
 
-from xla_explorer.explorer.measures.advice_rules import (
+from xla_explorer.explorer.advice.rules import (
     NOTABLE,
     Advice,
     Facts,
@@ -18,7 +18,6 @@ from xla_explorer.explorer.measures.advice_rules import (
 )
 from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.hlo.analysis.running_windows import scan_dimension
-from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.metadata import parse_metadata
 from xla_explorer.hlo.module import HloModule
@@ -45,7 +44,7 @@ def of_kernels(
         for kernel in facts.kernels
         if (part := next(filter(slow, kernel_instructions(kernel.instruction)), None)) is not None
     ]
-    advice = _of(facts, [kernel for kernel, _ in found], seen, change)
+    advice = advice_on(facts, [kernel for kernel, _ in found], seen, change)
     if advice is None:
         return None
     _, part = max(found, key=lambda pair: pair[0].us)
@@ -53,9 +52,10 @@ def of_kernels(
     return advice._replace(line=place or advice.line)
 
 
-def _of(
+def advice_on(
     facts: Facts, kernels: Sequence[KernelFact], seen: str, change: str, gain: float | None = None
 ) -> Advice | None:
+    """Return advice on kernels at their longest line; None if they are fast."""
     us = sum(kernel.us for kernel in kernels)
     gain = us if gain is None else gain
     if gain < NOTABLE * facts.run_us or not kernels:
@@ -76,7 +76,14 @@ def donate_arguments(facts: Facts) -> Advice | None:
         f"a result is written over each copy, since the caller keeps the argument. Donate {donated}: "
         f"jax.jit(f, donate_argnames=({donated},)), or by place with donate_argnums, and use the result in its place afterwards"
     )
-    return _of(facts, [kernel for kernel, _ in copies], f"copies of arguments ({donated})", change)
+    found = [kernel for kernel, _ in copies]
+    advice = advice_on(facts, found, f"copies of arguments ({donated})", change)
+    if advice is None:
+        return None
+    copy = max(found, key=lambda kernel: kernel.us).instruction
+    lines = SourceLines(copy.parent.module)
+    places = [lines.metadata_place(user.metadata) for user in copy.users]
+    return advice._replace(line=next(filter(None, places), advice.line))
 
 
 def copied_argument(i: HloInstruction) -> HloInstruction | None:
@@ -143,7 +150,7 @@ def channels_last(facts: Facts) -> Advice | None:
         )
 
     change = 'store images and weights with channels last: conv_general_dilated(..., dimension_numbers=("NHWC", "HWIO", "NHWC"))'
-    return _of(
+    return advice_on(
         facts,
         [k for k in facts.kernels if moves(k.instruction)],
         "transposes around convolutions",
@@ -210,7 +217,7 @@ def weights_per_row(facts: Facts) -> Advice | None:
         dense if experts <= _DENSE_EXPERTS else ""
     ) + "sort the rows by their index and use jax.lax.ragged_dot"
     seen = f"copies of a weight for each row of a product (w[e], {experts} weights)"
-    advice = _of(facts, found, seen, change)
+    advice = advice_on(facts, found, seen, change)
     is_dense = advice is not None and experts <= _DENSE_EXPERTS
     return advice._replace(form="dense-experts") if advice is not None and is_dense else advice
 
@@ -283,7 +290,7 @@ def take_rows(facts: Facts) -> Advice | None:
         kernel for kernel in facts.kernels if kernel.instruction in made and kernel not in found
     ]
     change = "take the rows by index: jax.nn.one_hot(i, n) @ W is W[i] (jnp.take(W, i, axis=0))"
-    return _of(facts, found, "products with a one-hot matrix", change)
+    return advice_on(facts, found, "products with a one-hot matrix", change)
 
 
 def distances_by_product(facts: Facts) -> Advice | None:
@@ -330,7 +337,10 @@ def scan_by_doubling(facts: Facts) -> Advice | None:
         )  # so XLA sums its partial sums
         return exclusive or scan_dimension(rules, base) is not None
 
-    change = "jax.lax.associative_scan(jnp.add, x, axis=...) takes fewer steps (jnp.cumsum becomes such windows, too)"
+    change = (
+        "XLA:CPU sums each window anew; there jax.lax.associative_scan(jnp.add, x, axis=...) takes "
+        "fewer steps (jnp.cumsum becomes such windows, too)"
+    )
     return of_kernels(facts, running, "running sums by windows over a whole dimension", change)
 
 
@@ -358,100 +368,6 @@ def select_few(facts: Facts) -> Advice | None:
     return of_kernels(facts, few, "sorts whose readers use few elements", change)
 
 
-def hoist_from_loops(facts: Facts) -> Advice | None:
-    """Advise to move loop-invariant kernels out of a loop's body or condition."""
-    modules = {kernel.instruction.parent.module for kernel in facts.kernels[:1]}
-    whiles = [i for module in modules for i in module.instructions() if i.opcode.name == "while"]
-    kept = {c: _unchanged(loop) for loop in whiles for c in loop.called}
-    looped = [k for k in facts.kernels if k.calls > 1 and k.instruction.parent in kept]
-    found = [k for k in looped if _is_same(k.instruction, kept[k.instruction.parent])]
-    gain = sum(kernel.us * (1 - 1 / kernel.calls) for kernel in found)
-    change = "compute them once before the loop, and let its body and condition read the result"
-    return _of(facts, found, "kernels that are loop-invariant", change, gain)
-
-
-def _unchanged(loop: HloInstruction) -> set[int]:
-    """Return the elements of a loop's state that its body does not change."""
-    (body,) = [c for c in loop.called if c.root.shape == loop.shape]
-    root = body.root
-    if root.opcode.name != "tuple":
-        return set()
-    return {k for k, o in enumerate(root.operands) if o.opcode.name == "get-tuple-element" and o.operands[0] in body.parameters()
-            and o.attribute("index") == k}  # fmt: skip
-
-
-def _is_same(i: HloInstruction, kept: set[int]) -> bool:
-    """Return True if a value depends only on constants and unchanged elements of a loop's state."""
-    if i.opcode.name == "get-tuple-element" and i.operands[0].opcode.name == "parameter":
-        return i.attribute("index") in kept
-    if i.opcode.name in (
-        "parameter",
-        "while",
-        "conditional",
-        "call",
-        "custom-call",
-        "rng",
-        "infeed",
-        "partition-id",
-        "replica-id",
-    ):
-        return False
-    return all(_is_same(o, kept) for o in i.operands)
-
-
-def whole_arrays(facts: Facts) -> Advice | None:
-    """Advise to replace nested loops over single elements by operations on whole arrays."""
-    modules = {kernel.instruction.parent.module for kernel in facts.kernels[:1]}
-    nests = {c for module in modules for c in _nests_of_elements(module)}
-    found = [
-        k
-        for k in facts.kernels
-        if k.instruction.parent in nests or not nests.isdisjoint(_called_from(k.instruction))
-    ]
-    change = (
-        "compute with whole arrays instead: a @ b or jnp.einsum where products are summed, "
-        "else jax.vmap over the loop's body"
-    )
-    return _of(facts, found, "nested loops that compute one element a step", change)
-
-
-def _nests_of_elements(module: HloModule) -> set[HloComputation]:
-    """Return bodies of loops inside loops that write a single element of an array a step."""
-    found = set()
-    for loop in module.instructions():
-        if loop.opcode.name == "while":
-            inner = [i for c in _called_from(loop) for i in c.instructions.values()]
-            whiles = [i for i in inner if i.opcode.name == "while"]
-            found |= {
-                i.parent
-                for deeper in whiles
-                for c in _called_from(deeper)
-                for i in c.instructions.values()
-                if any(map(_writes_one_element, kernel_instructions(i)))
-            }
-    return found
-
-
-def _writes_one_element(i: HloInstruction) -> bool:
-    return (
-        i.opcode.name == "dynamic-update-slice"
-        and i.operands[1].shape.element_count == 1 < i.shape.element_count
-    )
-
-
-def _called_from(i: HloInstruction) -> set[HloComputation]:
-    """Return the computations that an instruction calls, directly or through others."""
-    found: set[HloComputation] = set()
-    pending = list(i.called)
-    while pending:
-        computation = pending.pop()
-        if computation not in found:
-            found.add(computation)
-            pending += [c for j in computation.instructions.values() for c in j.called]
-    return found
-
-
 SLOW_FORMS: Final = (
     donate_arguments, channels_last, index_major, weights_per_row, take_rows, distances_by_product, scan_by_doubling, select_few,
-    hoist_from_loops, whole_arrays,
 )  # fmt: skip

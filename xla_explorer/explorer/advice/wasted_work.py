@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from math import prod
 from typing import Final
 
-from xla_explorer.explorer.measures.advice_rules import NOTABLE, Advice, Facts, KernelFact
-from xla_explorer.explorer.measures.slow_forms import fusion_around, kernel_instructions
+from xla_explorer.explorer.advice.rules import NOTABLE, Advice, Facts, KernelFact
+from xla_explorer.explorer.advice.slow_forms import fusion_around, kernel_instructions
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.metadata import parse_metadata
 

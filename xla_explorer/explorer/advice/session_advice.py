@@ -10,10 +10,14 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from xla_explorer.compiler.decisions.kinds import FUSION_KINDS, KINDS
-from xla_explorer.explorer.display.blocks import Blocks, Listing, Sentence, Table
-from xla_explorer.explorer.display.quantities import microseconds, number_of
-from xla_explorer.explorer.display.report import Report
-from xla_explorer.explorer.measures.advice_rules import (
+from xla_explorer.explorer.advice.captured_constants import (
+    CapturedConstant,
+    captured_constants,
+    captured_sentence,
+)
+from xla_explorer.explorer.advice.known_gathers import slices_for_known_gathers
+from xla_explorer.explorer.advice.loop_forms import LOOP_FORMS, WASTE_IN_LOOPS
+from xla_explorer.explorer.advice.rules import (
     NOTABLE,
     Advice,
     Facts,
@@ -23,17 +27,13 @@ from xla_explorer.explorer.measures.advice_rules import (
     flatten_products,
     halve_doubles,
 )
-from xla_explorer.explorer.measures.captured_constants import (
-    CapturedConstant,
-    captured_constants,
-    captured_sentence,
-)
+from xla_explorer.explorer.advice.slow_forms import SLOW_FORMS
+from xla_explorer.explorer.advice.wasted_work import WASTED_WORK
+from xla_explorer.explorer.display.blocks import Blocks, Listing, Sentence, Table
+from xla_explorer.explorer.display.quantities import microseconds, number_of
+from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.measures.kernel_costs import costs_of, measured_bound
-from xla_explorer.explorer.measures.known_gathers import slices_for_known_gathers
-from xla_explorer.explorer.measures.loop_forms import LOOP_FORMS
 from xla_explorer.explorer.measures.profiling import kernel_threads, limits_here, measured_kernels
-from xla_explorer.explorer.measures.slow_forms import SLOW_FORMS
-from xla_explorer.explorer.measures.wasted_work import WASTED_WORK
 from xla_explorer.explorer.questions.decisions import decisions_of
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
 from xla_explorer.explorer.tables.code_rows import AdviceRow
@@ -196,6 +196,7 @@ SHARED_RULES: Final = (
     copy_less_in_loops,
     halve_doubles,
     *SLOW_FORMS,
+    *WASTE_IN_LOOPS,
     *LOOP_FORMS,
     *WASTED_WORK,
     slices_for_known_gathers,

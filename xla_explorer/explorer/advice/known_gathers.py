@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from xla_explorer.explorer.measures.advice_rules import Advice, Facts
-from xla_explorer.explorer.measures.slow_forms import fusion_around, of_kernels
+from xla_explorer.explorer.advice.rules import Advice, Facts
+from xla_explorer.explorer.advice.slow_forms import fusion_around, of_kernels
 from xla_explorer.hlo.instruction import HloInstruction
 
 _DEEPEST = 40  # operations between an index and the constants that it is made of
