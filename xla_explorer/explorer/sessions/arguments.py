@@ -65,6 +65,12 @@ class Signature:
                 self.leaf_names.append(f"parameter {p.payload} ({where})")
                 self.leaf_shapes.append(leaf)
         self._plain = all(shape.is_array for shape in self.shapes)
+        # Of array parameters with static sizes: what an argument has that needs no conversion.
+        self._exact = (
+            [(shape.element_type.dtype, shape.dimensions) for shape in self.shapes]
+            if self._plain and not any(any(shape.dynamic) for shape in self.shapes)
+            else None
+        )
 
     @property
     def text(self) -> str:
@@ -98,6 +104,16 @@ class Signature:
 
         Tuple parameters take tuples; all leaves in order are accepted too, as is a pytree of them.
         """
+        if self._exact is not None and len(arguments) == len(self._exact):
+            for value, (dtype, dimensions) in zip(arguments, self._exact, strict=True):
+                if (
+                    type(value) is not np.ndarray
+                    or value.dtype is not dtype
+                    or value.shape != dimensions
+                ):
+                    break
+            else:
+                return list(arguments)
         tree = self._tree(arguments)
         if tree is not None:
             named = [
