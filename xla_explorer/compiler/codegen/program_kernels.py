@@ -45,7 +45,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import CONSTANT
 
 KernelWriter = Callable[..., Kernel]
-Finished = Callable[[LlvmModule], None]  # receives a module of finished kernels
+Finished = Callable[[LlvmModule], None]  # receives finished kernels
 _PARTITIONED_WRITERS = (
     write_kernel,
     write_library_dot,
@@ -53,7 +53,8 @@ _PARTITIONED_WRITERS = (
 )  # writers that can partition their work into tasks
 TINY_BYTES = 128  # of each array of an inlined kernel: a call would take longer than its work
 TINY_LINES = 400  # of such a kernel, at most
-MODULE_LINES = 500  # LLVM IR lines of finished kernels that are worth a separate module
+# LLVM IR lines of a module of finished kernels. LLVM starts early with the first; each takes 2 ms.
+MODULE_LINES, MORE_LINES, MOST_LINES = 500, 60, 2000
 
 
 class PreparedKernel(NamedTuple):
@@ -134,6 +135,7 @@ class ProgramKernels:
         self._finished = finished
         self._prefix = prefix
         self._waiting: list[_NamedKernel] = []  # for `finished`
+        self._module_lines = MODULE_LINES
         self.decides = decides
         self.scheduled = scheduled or ScheduledKernels({})
         self.target, self.threads, self.entry, self.control = (
@@ -209,9 +211,10 @@ class ProgramKernels:
                 and not (tiny or made.math)
             ):
                 self._waiting.append(self._kernels[-1])
-                if sum([len(kernel.made.body) for kernel in self._waiting]) >= MODULE_LINES:
+                if sum([len(kernel.made.body) for kernel in self._waiting]) >= self._module_lines:
                     self._finished(_module_of(self._waiting))
                     self._waiting = []
+                    self._module_lines = min(self._module_lines + MORE_LINES, MOST_LINES)
         return PreparedKernel(function, made, unique)
 
     def _write(
