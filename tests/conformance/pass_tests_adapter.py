@@ -109,6 +109,8 @@ CONSTRUCTOR_PARAMETERS: dict[str, tuple[str, ...]] = {
     "dce": ("remove_cross_partition_collective_ops", "use_call_analysis"),
     "dot-merger": ("max_size_to_merge?", "_can_merge"),
     "element_type_converter": ("eliminate_type?", "replace_with_type?"),
+    "domain_isolator": ("_creator",),
+    "domain_remover": ("kind?", "_normalizer"),
     "fusion": ("_is_expensive", "_may_duplicate", "_cost"),
     "fusion-wrapper": ("=using_new_fusion_emitter", "=use_tiled_fusion_emitter"),
     "gemv-rewriter": ("_is_layout_sensitive",),

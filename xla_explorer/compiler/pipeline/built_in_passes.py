@@ -200,6 +200,7 @@ _DECLARED: Final = {
     "transforms.library_calls.cudnn_pad_for_convolutions": ("cudnn_pad_for_convolutions",),
     "transforms.library_calls.cudnn_simplify_padding": ("cudnn_simplify_padding",),
     "transforms.library_calls.estimate_cub_sort_scratch_size": ("estimate-cub-sort-scratch-size",),
+    "transforms.library_calls.fusion_dynamic_memcpy_rewriter": ("fusion-dynamic-memcpy-rewriter",),
     "transforms.library_calls.library_rewriter": (
         "gemm-rewriter",
         "gpusolver-rewriter",
@@ -215,6 +216,7 @@ _DECLARED: Final = {
     "transforms.loops.conditional_to_select": ("conditional-to-select",),
     "transforms.loops.constant_sinking": ("while-loop-constant-sinking",),
     "transforms.loops.control_flow_flattening": ("control-flow-flattening",),
+    "transforms.loops.dus_accumulator_zero_init": ("dus-accumulator-zero-init-elimination",),
     "transforms.loops.expensive_invariant_code_motion": (
         "while-loop-expensive-invariant-code-motion",
     ),
@@ -296,11 +298,14 @@ _DECLARED: Final = {
     "transforms.spmd.device_joining": ("device-joining",),
     "transforms.spmd.sharding_propagation": ("sharding-propagation",),
     "transforms.spmd.shardy_xla": ("shardy-xla",),
+    "transforms.host_offload.annotate_host_compute_offload": ("annotate-host-compute-offload",),
     "transforms.host_offload.convert_memory_placement_to_internal_annotations": (
         "convert-memory-placement-to-internal-annotations",
     ),
+    "transforms.host_offload.host_memory_transfer_asyncifier": ("host-memory-transfer-asyncifier",),
     "transforms.host_offload.host_offload_legalize": ("host-offload-legalize",),
     "transforms.host_offload.host_offloader": ("host-offloader",),
+    "transforms.host_offload.memory_space_propagation": ("memory-space-propagation",),
     "transforms.host_offload.strip_memory_placement_annotations": (
         "strip-memory-placement-annotations",
     ),
@@ -309,6 +314,8 @@ _DECLARED: Final = {
     "transforms.expanders.sorting.permutation_sort_expander": ("permutation_sort_simplifier",),
     "transforms.expanders.sorting.topk_rewriter": ("topk-rewriter",),
     "transforms.expanders.sorting.topk_splitter": ("topk-splitter",),
+    "transforms.spmd.domains.domain_isolator": ("domain_isolator",),
+    "transforms.spmd.domains.domain_remover": ("domain_remover",),
 }
 BUILT_IN: Final[Mapping[str, str]] = MappingProxyType(
     {name: f"{_ROOM}.{module}" for module, names in _DECLARED.items() for name in names}

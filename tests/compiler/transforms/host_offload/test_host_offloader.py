@@ -92,3 +92,33 @@ def test_a_result_on_the_host_must_be_stated() -> None:
             'x = f32[8] parameter(0)\nh = f32[8] custom-call(x), custom_call_target="MoveToHost"\n'
             "ROOT n = f32[8] negate(h)"
         )
+
+
+def test_a_transfer_becomes_a_start_and_a_done() -> None:
+    text = (
+        "HloModule m\nENTRY e {\n x = f32[8]{0:S(5)} parameter(0)\n"
+        " k = s32[] constant(1)\n c = f32[8]{0} copy(x)\n"
+        " s = f32[4]{0} dynamic-slice(x, k), dynamic_slice_sizes={4}\n"
+        " n = f32[4]{0} slice(c), slice={[0:4]}\n ROOT a = f32[4]{0} add(n, s)\n}\n"
+    )
+    module = optimize(parse_hlo(text), "host-memory-transfer-asyncifier", verify=True).module
+    found = sorted([i.opcode.name for i in module.entry.instructions.values()])
+    assert [name for name in found if name.endswith(("-start", "-done"))] == [
+        "async-done",
+        "async-start",
+        "copy-done",
+        "copy-start",
+    ]
+
+
+def test_spaces_around_a_fusion_reach_into_it() -> None:
+    text = (
+        "HloModule m\nf {\n x = f32[8]{0} parameter(0)\n b = f32[2,4]{1,0} bitcast(x)\n"
+        " ROOT n = f32[2,4]{1,0} negate(b)\n}\n"
+        "ENTRY e {\n x = f32[8]{0:S(1)} parameter(0)\n"
+        " ROOT f = f32[2,4]{1,0:S(2)} fusion(x), kind=kLoop, calls=f\n}\n"
+    )
+    module = optimize(parse_hlo(text), "memory-space-propagation", verify=True).module
+    body = module.entry.root.called[0]
+    found = {i.opcode.name: i.shape.layout.memory_space for i in body.instructions.values()}
+    assert found == {"parameter": 1, "bitcast": 1, "negate": 2}

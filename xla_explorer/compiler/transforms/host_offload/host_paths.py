@@ -111,7 +111,7 @@ class HostPaths:
             else:
                 self._allocated.add(i)
         elif not moves_only(i):
-            _mark_host_compute(i)
+            mark_host_compute(i)
         way.hosts.append(place)
         if i.is_root and i.parent.is_entry:
             self._require_host_result(place, way.start)
@@ -226,7 +226,13 @@ class HostPaths:
                     work += [p for p in successors(inner) if moves_only(p.instruction)]
 
 
-def _mark_host_compute(i: HloInstruction) -> None:
+def is_host_compute(i: HloInstruction) -> bool:
+    """Return True if a frontend attribute places the work on the host."""
+    return _HOST_COMPUTE in str(i.attributes.get("frontend_attributes") or "")
+
+
+def mark_host_compute(i: HloInstruction) -> None:
+    """Place the work of an instruction on the host by a frontend attribute."""
     text = str(i.attributes.get("frontend_attributes") or "{}")
     if _HOST_COMPUTE not in text:
         inner = text.strip()[1:-1]

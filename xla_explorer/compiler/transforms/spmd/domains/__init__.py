@@ -1,0 +1,1 @@
+"""Borders of shardings as domain instructions."""
