@@ -73,8 +73,8 @@ LAYOUT_SENSITIVE_PIPELINES = (
     "simplification_after_layout_assignment",
     "HLO_passes_after_layout_assignment",
 )
-# Options without effect here: they belong to a vendor library that we do not have.
-IGNORED_OPTIONS = frozenset(["cudnn_batchnorm_forward_training_metadata"])
+# Options without effect here: of a vendor library that we do not have, or those of the flags.
+IGNORED_OPTIONS = frozenset(["cudnn_batchnorm_forward_training_metadata", "debug_options"])
 
 
 # The parameters of the passes' constructors in XLA, in order, by our names for them. `_name`: the
@@ -155,6 +155,25 @@ CONSTRUCTOR_PARAMETERS: dict[str, tuple[str, ...]] = {
     "while-loop-invariant-code-motion": ("hoist_constants", "hoist_reshapes"),
     "while_loop_unroller": ("unroll_factor",),
 }
+# Flags of XLA that are options of a pass here, with the values' names.
+FLAG_OPTIONS: dict[str, dict[str, tuple[str, dict[str, Any]]]] = {
+    "dot-algorithm-rewriter": {
+        "xla_gpu_default_to_alg_dot_bf16_bf16_f32": (
+            "default_to_bf16",
+            {"true": True, "false": False},
+        ),
+    },
+    "unstable-reduction-detector": {
+        "xla_detect_unstable_reductions": (
+            "mode",
+            {
+                "DebugOptions::DETECTION_MODE_FAIL": "fail",
+                "DebugOptions::DETECTION_MODE_WARNING": "warning",
+                "DebugOptions::DETECTION_MODE_NONE": "none",
+            },
+        ),
+    },
+}
 # XLA's names of options that we have under another name.
 OPTION_NAMES = {"enable_fast_math": "fast_math"}
 _LITERALS = {"true": True, "false": False}
@@ -207,11 +226,14 @@ def apply(name: str, module: HloModule, options: dict[str, Any]) -> tuple[bool, 
 def run_pass(names: list[str], text: str, options: dict[str, Any]) -> tuple[bool, str]:
     """Run one pass by the name of XLA's dumps: the adapter of the referee.
 
-    Constructor arguments become options; tests that set XLA's flags are not judged.
+    Constructor arguments and flags become options; tests with other flags are not judged.
     """
-    if options.get("flags"):
-        raise UnsupportedOptionError(f"flags {options['flags']}")
     given = constructor_options(names[0], options.get("arguments") or [])
+    for flag, value in (options.get("flags") or {}).items():
+        option, values = FLAG_OPTIONS.get(names[0], {}).get(flag, ("", {}))
+        if value not in values:
+            raise UnsupportedOptionError(f"flag {flag}={value}")
+        given[option] = values[value]
     named = {
         # the tests that set an option `convert_...` set the predicate that is always true
         OPTION_NAMES.get(k, k): True if v == "see source" and k.startswith("convert_") else v

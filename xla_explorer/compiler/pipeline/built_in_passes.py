@@ -74,6 +74,7 @@ _DECLARED: Final = {
     "transforms.contractions.convolution_canonicalization": ("convolution-canonicalization",),
     "transforms.contractions.convolution_group_converter": ("convolution-group-converter",),
     "transforms.contractions.convolution_pred_expander": ("convolution-pred-expander",),
+    "transforms.contractions.dot_algorithm_rewriter": ("dot-algorithm-rewriter",),
     "transforms.contractions.dot_decomposer": (
         "dot-decomposer",
         "dot_decomposer",
@@ -276,6 +277,9 @@ _DECLARED: Final = {
     "transforms.simplifiers.reduction_splitter": ("reduction-splitter",),
     "transforms.simplifiers.reshape_mover": ("reshape-mover",),
     "transforms.simplifiers.constants.sanitize_constant_names": ("sanitize-constant-names",),
+    "transforms.simplifiers.constants.unstable_reduction_detector": (
+        "unstable-reduction-detector",
+    ),
     "transforms.simplifiers.sharding_remover": ("sharding-remover",),
     "transforms.simplifiers.simplify_fp_conversions": ("simplify-fp-conversions",),
     "transforms.simplifiers.slice_hoister": ("slice-hoister",),
