@@ -129,3 +129,13 @@ def test_this_cpu_is_measured_and_unknown_machines_have_near_names() -> None:
     assert link.bytes_per_us > 0 < link.step_us
     with pytest.raises(UnknownMachineError, match="near: h100"):
         machine_of("h10")
+
+
+def test_rings_along_the_axes_of_a_torus_run_one_after_another() -> None:
+    place = Topology.named(Mesh((("x", 16), ("y", 16), ("z", 16))), "tpu-v5p")
+    one, three = (place.time("all-gather", 4096.0, [group]) for group in _two_groups(place))
+    assert one.formula.startswith("15 a + ") and three.formula.startswith("45 a + ")
+
+
+def _two_groups(place: Topology) -> tuple[range, range]:
+    return range(16), range(place.mesh.count)

@@ -24,6 +24,9 @@ class CollectiveStage:
         Microseconds of a step, and bytes that a device sends in a microsecond.
     ring : bool
         True if the devices form a ring of neighbours, as on a torus.
+    hops : int
+        Steps until each device has reached the others; 0 for n-1. On a torus the rings along
+        several axes run one after another, each with the steps of its own size.
     """
 
     link: str
@@ -31,6 +34,12 @@ class CollectiveStage:
     a: float
     w: float
     ring: bool = False
+    hops: int = 0
+
+    @property
+    def steps(self) -> int:
+        """The steps of an all-gather."""
+        return self.hops or self.n - 1
 
 
 @dataclass(frozen=True)
@@ -58,8 +67,8 @@ NO_TIME = EstimatedTime(0.0, "0")
 def all_gather(stage: CollectiveStage, whole: float) -> EstimatedTime:
     """Return (n-1)a + (n-1)/n B/W. whole: bytes of the gathered array."""
     n = stage.n
-    us = (n - 1) * stage.a + (n - 1) / n * whole / stage.w
-    return EstimatedTime(us, f"{n - 1} a + {n - 1}/{n} x {_bytes(whole)} / {_rate(stage)}")
+    us = stage.steps * stage.a + (n - 1) / n * whole / stage.w
+    return EstimatedTime(us, f"{stage.steps} a + {n - 1}/{n} x {_bytes(whole)} / {_rate(stage)}")
 
 
 def reduce_scatter(stage: CollectiveStage, whole: float) -> EstimatedTime:
@@ -95,8 +104,8 @@ def all_to_all(stage: CollectiveStage, part: float) -> EstimatedTime:
     """
     n = stage.n
     if stage.ring:
-        us = (n - 1) * stage.a + (n - 1) / n * part * n / stage.w / 4
-        text = f"{n - 1} a + 1/4 x {n - 1}/{n} x {_bytes(part * n)} / {_rate(stage)}"
+        us = stage.steps * stage.a + (n - 1) / n * part * n / stage.w / 4
+        text = f"{stage.steps} a + 1/4 x {n - 1}/{n} x {_bytes(part * n)} / {_rate(stage)}"
         return EstimatedTime(us, text)
     us = (n - 1) * stage.a + (n - 1) / n * part / stage.w
     return EstimatedTime(us, f"{n - 1} a + {n - 1}/{n} x {_bytes(part)} / {_rate(stage)}")

@@ -81,8 +81,15 @@ class Topology:
         inner, outer = machine.inner, machine.outer
         rate = inner.bytes_per_us * self._directions(group)
         ring = inner.form == "torus"
-        first = CollectiveStage(inner.name, max(1, n // nodes), inner.step_us, rate, ring)
+        hops = self._hops(group) if ring and nodes == 1 else 0
+        first = CollectiveStage(inner.name, max(1, n // nodes), inner.step_us, rate, ring, hops)
         return first, CollectiveStage(outer.name, nodes, outer.step_us, outer.bytes_per_us)
+
+    def _hops(self, group: Sequence[int]) -> int:
+        """Return the steps of rings along each axis of a torus in turn; 0 for one ring."""
+        places = [self._places[device] for device in group if device in self._places]
+        sizes = [len(set(along)) for along in zip(*places, strict=True)]
+        return sum([size - 1 for size in sizes]) if math.prod(sizes) == len(group) else 0
 
     def _directions(self, group: Sequence[int]) -> int:
         """Return the directions in which a device of a torus sends; 1 for a switch."""
