@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.pjrt.child import needs_jax, output
+from tests.pjrt.training_steps_beside_xla import timed_steps
 
 needs_jax()
 pytestmark = [pytest.mark.jax, pytest.mark.usefixtures("runs_here")]
@@ -250,3 +251,13 @@ def test_training_steps_over_eight_devices_have_the_values_of_jax(how: str, coun
     lines = output(script, JAX_NUM_CPU_DEVICES="8", **settings).splitlines()
     names = ["data parallel", "fsdp", "megatron", "two axes", "ring"]
     assert lines == [f"{name} {count}" for name in names]
+
+
+@pytest.mark.long
+def test_five_training_steps_have_the_values_of_xla() -> None:
+    if tuple(map(int, version("jax").split(".")[:2])) < (0, 8):
+        pytest.skip("jax.shard_map is newer")
+    rows = timed_steps(16, 1)
+    names = ["data parallel", "fsdp", "megatron", "expert parallel", "pipeline"]
+    assert [row.name for row in rows] == names
+    assert all(row.off < 1e-5 and row.seconds > 0 < row.xla_seconds for row in rows)
