@@ -109,7 +109,7 @@ CASES = {
     "tasks": (
         "cpu-parallel-task-assigner",
         "ENTRY e {\n x = f32[1024,1024] parameter(0)\n ROOT s = f32[1024,1024] negate(x)\n}\n",
-        ["call", "parameter"],
+        ["negate", "parameter"],
     ),
     "inverse-permutation": (
         "permutation_sort_simplifier",

@@ -1,4 +1,4 @@
-"""Instructions of the CPU that run in several tasks, each outlined into a call.
+"""Instructions of the CPU that run in several tasks, marked with the parts of their dimensions.
 
 Source: xla/service/cpu/parallel_task_assignment.cc.
 
@@ -7,13 +7,13 @@ handled by XLA                                here
 ============================================  ===============================================
 costs: bytes if memory bounds the work, else  the same weights and least costs of a task
 operations, transcendentals and bytes
-dots, convolutions, sorts, random numbers,    never: they have tasks of their own, or none
-control flow, communication, custom calls
+dots, sorts, random numbers, control flow,    never: they have tasks of their own, or none
+communication, custom calls
+convolutions of Eigen                         never; others like loops
 updates in place, scalars                     never
 results of several sizes                      never; equal ones are partitioned alike
 fusions other than loops                      never
-partitions of the outermost dimensions        the same, in the call's backend config
-values with control edges                     hole: never
+partitions of the outermost dimensions        the same, in the backend config
 ============================================  ===============================================
 """
 
@@ -26,8 +26,8 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.rewriting.removal import order_callees_first
-from xla_explorer.hlo.attributes import attributes_of
+from xla_explorer.hlo.analysis.backend_config import json_config
+from xla_explorer.hlo.attributes.values import ConvolutionDimensionNumbers
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -50,7 +50,6 @@ _NEVER = frozenset(
         "while",
         "conditional",
         "fft",
-        "convolution",
         "after-all",
         "send",
         "recv",
@@ -92,6 +91,8 @@ _TRANSCENDENTAL = frozenset(
         "atan2",
     ]
 )
+_SLICES = frozenset(["slice", "dynamic-slice"])
+_MOST_SPATIAL = 3  # dimensions of a convolution of Eigen
 _BYTES_A_TASK = 256 << 10
 _COST_A_TASK = 100_000
 
@@ -109,19 +110,64 @@ def work_of(i: HloInstruction) -> tuple[int, int, int]:
         count = max([part.shape.element_count, *[_elements(o) for o in part.operands]])
         if part.opcode.name in _TRANSCENDENTAL:
             transcendental += part.shape.element_count
+        elif part.opcode.name == "convolution":
+            kernel = part.operands[1].shape
+            features = part.attributes["dim_labels"].kernel_output_feature
+            per_element = 2 * kernel.element_count // kernel.dimensions[features]
+            operations += part.shape.element_count * per_element
         elif part.opcode.name == "reduce-window":
             window = part.attributes["window"].dimensions
             operations += part.shape.element_count * math.prod([d.size for d in window])
         elif part.opcode.elementwise or part.opcode.name in ("reduce", "map"):
             operations += count
-    bytes_ = sum([shape.byte_size for shape in results_of(i)]) + sum(
-        [o.shape.byte_size for o in i.operands if o.shape.is_array]
-    )
+    bytes_ = sum([shape.byte_size for shape in results_of(i)]) + bytes_read(i)
     return operations, transcendental, bytes_
 
 
 def _elements(i: HloInstruction) -> int:
     return i.shape.element_count if i.shape.is_array else 0
+
+
+def has_library_kernel(convolution: HloInstruction) -> bool:
+    """Return True for a convolution that Eigen does, in tasks of its own."""
+    dimensions = convolution.attributes["window"].dimensions
+    numbers: ConvolutionDimensionNumbers = convolution.attributes["dim_labels"]
+    kinds = {
+        convolution.shape.element_type.name,
+        *[o.shape.element_type.name for o in convolution.operands],
+    }
+    return (
+        0 < len(dimensions) <= _MOST_SPATIAL
+        and not any(d.window_reversal for d in dimensions)
+        and (numbers.input_batch, numbers.input_feature) == (0, convolution.shape.rank - 1)
+        and len(kinds) == 1
+        and kinds <= {"f16", "f32"}
+    )
+
+
+def updates_in_place(fusion: HloInstruction) -> bool:
+    """Return True for a fusion that writes a part of one of its operands."""
+    root = fusion.called[0].root
+    while root.opcode.name == "bitcast":
+        root = root.operands[0]
+    return (
+        root.opcode.name == "dynamic-update-slice" and root.operands[0].opcode.name == "parameter"
+    )
+
+
+def bytes_read(i: HloInstruction) -> int:
+    """Return the bytes of the operands that an instruction reads; slices read their part."""
+    total = 0
+    parameters = i.called[0].parameters() if i.opcode.name == "fusion" else []
+    for number, operand in enumerate(i.operands):
+        if not operand.shape.is_array:
+            continue
+        users = list(parameters[number].users) if parameters else [i]
+        cut = users and all(
+            u.opcode.name in _SLICES and u.operands[0] in (operand, *parameters) for u in users
+        )
+        total += sum([u.shape.byte_size for u in users]) if cut else operand.shape.byte_size
+    return total
 
 
 def results_of(i: HloInstruction) -> list[Shape]:
@@ -134,28 +180,31 @@ def tasks_for(i: HloInstruction, most: int) -> int:
     operations, transcendental, bytes_ = work_of(i)
     if operations + transcendental <= bytes_:  # memory bounds the work
         most = min(most, math.ceil(math.sqrt(most)))
-        return min(most, max(1, sum([s.byte_size for s in results_of(i)]) // _BYTES_A_TASK))
+        return min(most, max(1, bytes_ // _BYTES_A_TASK))
     cost = operations + 2 * transcendental + 10 * bytes_
     return min(most, max(1, cost // _COST_A_TASK))
 
 
 def partitions(shape: Shape, tasks: int) -> list[int]:
-    """Return the numbers of parts of the outermost dimensions that give at most `tasks` parts."""
-    found = []
+    """Return the numbers of parts of the outermost dimensions, whose product is about `tasks`."""
+    outer: list[int] = []
     for d in reversed(shape.layout.minor_to_major):
-        parts = min(shape.dimensions[d], tasks)
-        if parts > 1:
-            found.append(parts)
-            tasks //= parts
-        else:
+        outer.append(shape.dimensions[d])
+        if math.prod(outer) >= tasks:
             break
-    return found
+    tasks = min(tasks, math.prod(outer))
+    each = max(1, int(tasks ** (1 / len(outer))))
+    parts = [min(each, size) for size in outer]
+    for k, size in enumerate(outer):  # what the equal shares leave
+        others = math.prod(parts) // parts[k]
+        parts[k] += max(0, min(size - parts[k], tasks // others - parts[k]))
+    return parts
 
 
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ParallelTaskAssigner:
-    """Outline instructions with much work into calls of several tasks.
+    """Mark instructions with much work for several tasks.
 
     max_parallelism: the most tasks of one instruction.
     """
@@ -174,12 +223,10 @@ class ParallelTaskAssigner:
         changed = False
         for i, tasks in found:
             parts = partitions(results_of(i)[0], tasks)
-            if parts and context.decide(self.name, (), (), i) is None:
-                call = _outline(i, parts)
-                context.rewrote(self.name, i, call, (call.id,), {"tasks": math.prod(parts)})
+            if math.prod(parts) > 1 and context.decide(self.name, (), (), i) is None:
+                _set_partitions(i, parts)
+                context.rewrote(self.name, i, i, (), {"tasks": math.prod(parts)})
                 changed = True
-        if changed:
-            order_callees_first(module)
         return changed
 
     @staticmethod
@@ -194,8 +241,7 @@ class ParallelTaskAssigner:
     @staticmethod
     def _may(i: HloInstruction) -> bool:
         loop = i.opcode.name != "fusion" or (
-            i.attributes.get("kind") == "kLoop"
-            and i.called[0].root.opcode.name != "dynamic-update-slice"
+            i.attributes.get("kind") == "kLoop" and not updates_in_place(i)
         )
         results = results_of(i)
         return (
@@ -203,30 +249,11 @@ class ParallelTaskAssigner:
             and all(shape.is_array and shape.rank > 0 for shape in results)
             and len({shape.dimensions for shape in results}) == 1
             and loop
-            and not i.control_predecessors
+            and not (i.opcode.name == "convolution" and has_library_kernel(i))
         )
 
 
-def _outline(i: HloInstruction, parts: list[int]) -> HloInstruction:
-    """Replace an instruction by a call of a computation that holds it alone."""
-    computation = i.parent
-    body = computation.module.add_computation(f"parallel_{i.name}")
-    operands = list(dict.fromkeys(i.operands))
-    given = {o: body.add_parameter(k, o.shape) for k, o in enumerate(operands)}
-    inner = body.add(
-        i.opcode,
-        i.shape,
-        [given[o] for o in i.operands],
-        i.attributes,
-        called=i.called,
-        name=i.name,
-        metadata=i.metadata,
-    )
-    body.set_root(inner)
-    config = json.dumps({"outer_dimension_partitions": [str(n) for n in parts]})
-    call = computation.add(
-        "call", i.shape, operands, attributes_of({"backend_config": config}), called=(body,)
-    )
-    computation.replace(i, call)
-    computation.remove(i)
-    return call
+def _set_partitions(i: HloInstruction, parts: list[int]) -> None:
+    config = {**json_config(i), "outer_dimension_partitions": [str(n) for n in parts]}
+    text = json.dumps(config, separators=(",", ":"))
+    i.parent.set_attributes(i, i.attributes.with_values(backend_config=text))
