@@ -176,6 +176,14 @@ CASES = {
         + ["reshape"] * 3
         + ["slice", "slice", "sort", "tuple"],
     ),
+    "products-for-a-library": (
+        "dot-library-rewriter",
+        ADD + "ENTRY e {\n x = f32[64,64] parameter(0)\n y = f32[64,64] parameter(1)\n"
+        " d = f32[64,64] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+        " z = f32[] constant(0)\n"
+        " ROOT r = f32[64] reduce(d, z), dimensions={1}, to_apply=add\n}\n",
+        ["fusion", "fusion", "parameter", "parameter"],
+    ),
     "row-major-reduce": (
         "reduction-layout-normalizer",
         ADD + "ENTRY e {\n x = f32[5,3,4]{0,2,1} parameter(0)\n z = f32[] constant(0)\n"

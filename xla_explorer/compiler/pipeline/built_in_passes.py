@@ -200,6 +200,7 @@ _DECLARED: Final = {
     "transforms.layout.reshape_decomposer": ("reshape-decomposer",),
     "transforms.library_calls.cudnn_pad_for_convolutions": ("cudnn_pad_for_convolutions",),
     "transforms.library_calls.cudnn_simplify_padding": ("cudnn_simplify_padding",),
+    "transforms.library_calls.dot_library_rewriter": ("dot-library-rewriter",),
     "transforms.library_calls.estimate_cub_sort_scratch_size": ("estimate-cub-sort-scratch-size",),
     "transforms.library_calls.fusion_dynamic_memcpy_rewriter": ("fusion-dynamic-memcpy-rewriter",),
     "transforms.library_calls.library_rewriter": (

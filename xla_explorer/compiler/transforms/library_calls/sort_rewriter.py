@@ -72,18 +72,39 @@ def order_of(sort: HloInstruction) -> SortOrder | None:
     return order_of_comparison(sort.called[0].root)
 
 
-def order_of_comparison(root: HloInstruction) -> SortOrder | None:
-    """Return the order by a comparison of the two keys of one operand, else None."""
+def order_of_comparison(root: HloInstruction, *, total_order: bool = False) -> SortOrder | None:
+    """Return the order by a comparison of the two keys of one operand, else None.
+
+    total_order: look through the integers by which floats are compared with NaN.
+    """
     if root.opcode.name != "compare" or root.attributes["direction"] in ("EQ", "NE"):
         return None
-    if any(o.opcode.name != "parameter" for o in root.operands):
+    keys = [ordered_float(o) if total_order else o for o in root.operands]
+    if any(o.opcode.name != "parameter" for o in keys):
         return None
-    first, second = [o.parameter_number for o in root.operands]
+    first, second = [o.parameter_number for o in keys]
     low = min(first, second)
     if low % 2 or {first, second} != {low, low + 1}:
         return None
     descending = root.attributes["direction"] in ("GT", "GE")
     return SortOrder(low // 2, descending != (low != first))
+
+
+def ordered_float(i: HloInstruction) -> HloInstruction:
+    """Return x for select(bits < 0, bits ^ largest, bits) with the bits of x, else `i`."""
+    if i.opcode.name != "select":
+        return i
+    negative, flipped, bits = i.operands
+    if (
+        bits.opcode.name == "bitcast-convert"
+        and negative.opcode.name == "compare"
+        and negative.operands[0] is bits
+        and negative.attributes["direction"] == "LT"
+        and flipped.opcode.name in ("xor", "subtract")
+        and bits in flipped.operands
+    ):
+        return bits.operands[0]
+    return i
 
 
 def faster_on(device: str, bits: int, batch: int, row: int) -> bool:

@@ -7,7 +7,8 @@ handled by XLA                               here
 ===========================================  =================================================
 sort of values, or of values and an iota,    the custom call TopK
 along the last dimension
-GT (largest) and LT (smallest) comparators   the same, of plain parameters
+GT (largest) and LT (smallest) comparators   the same, of parameters or of their bits in
+                                             total order
 every reader slices the first k              required, one k for all
 batches in one dimension before              the same; more dimensions: hole
 the first dimension of two                   hole: a transpose in XLA
@@ -71,8 +72,8 @@ def sorted_order(sort: HloInstruction) -> SortOrder | None:
     root = sort.called[0].root
     if root.opcode.name == "select" and uniform_value(root.operands[0]) is not None:
         taken = root.operands[1 if uniform_value(root.operands[0]) else 2]
-        return order_of_comparison(taken)
-    return order_of_comparison(root)
+        return order_of_comparison(taken, total_order=True)
+    return order_of_comparison(root, total_order=True)
 
 
 def is_top_k(sort: HloInstruction) -> bool:
