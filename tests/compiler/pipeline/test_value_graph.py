@@ -86,6 +86,38 @@ OTHER_FORMS = {
         ROOT b = f32[3,3] broadcast(x), dimensions={1} }""",
     ),
 }
+SHARD = """HloModule m, num_partitions=4
+ENTRY e {{ x = f32[4,4] parameter(0) ROOT c = f32[2,2] custom-call(x),
+  custom_call_target="SPMDFullToShardShape", sharding={{devices=[2,2]<={order}}} }}"""
+SUM = """HloModule m, replica_count={count}
+  add {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }}
+  ENTRY e {{ x = f32[2] parameter(0) ROOT r = f32[2] all-reduce(x),
+  replica_groups={{}}, to_apply=add }}"""
+MAPPED = """f {{ a = u32[] parameter(0) d = u32[] partition-id() ROOT s = u32[] add({of}, a) }}
+  ENTRY e {{ c = u32[2] constant({{1, 2}}) ROOT r = u32[2] map(c), dimensions={{0}}, to_apply=f }}"""
+ELSEWHERE = {
+    "the number of this device and zero": (
+        "ENTRY e { ROOT p = u32[] partition-id() }",
+        "ENTRY e { ROOT p = u32[] constant(0) }",
+    ),
+    "the number of this device within a called computation": (
+        MAPPED.format(of="d"),
+        "ENTRY e { ROOT r = u32[2] constant({1, 2}) }",
+    ),
+    "the same bytes under two layouts": (
+        "ENTRY e { x = f32[2,3]{0,1} parameter(0) ROOT r = f32[3,2]{1,0} bitcast(x) }",
+        "ENTRY e { x = f32[2,3]{0,1} parameter(0) ROOT r = f32[3,2]{0,1} bitcast(x) }",
+    ),
+    "the parts of an array in another order of devices": (
+        SHARD.format(order="[4]"),
+        SHARD.format(order="[2,2]T(1,0)"),
+    ),
+    "a sum over more devices": (SUM.format(count=2), SUM.format(count=4)),
+    "a parameter less": (
+        "ENTRY e { x = f32[] parameter(0) y = f32[] parameter(1) ROOT n = f32[] negate(x) }",
+        "ENTRY e { x = f32[] parameter(0) ROOT n = f32[] negate(x) }",
+    ),
+}
 LOOP = """c {{ p = (s32[], f32[4]) parameter(0) i = s32[] get-tuple-element(p), index=0
     n = s32[] constant({trips}) ROOT l = pred[] compare(i, n), direction=LT }}
   b {{ p = (s32[], f32[4]) parameter(0) i = s32[] get-tuple-element(p), index=0
@@ -114,6 +146,19 @@ def test_dimensions_and_constants_have_many_forms(name: str) -> None:
 @pytest.mark.parametrize("name", OTHER_FORMS)
 def test_elements_that_move_make_another_graph(name: str) -> None:
     assert not same_value_graph(*map(parse_hlo, OTHER_FORMS[name]))
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_devices_layouts_and_parameters_make_another_graph(name: str) -> None:
+    left, right = map(parse_hlo, ELSEWHERE[name])
+    assert same_value_graph(left, left) and not same_value_graph(left, right)
+
+
+def test_a_loop_over_constants_is_not_run() -> None:
+    endless = """c { i = s32[] parameter(0) n = s32[] constant(5) ROOT l = pred[] compare(i, n), direction=LT }
+      b { i = s32[] parameter(0) ROOT j = s32[] copy(i) }
+      ENTRY e { z = s32[] constant(0) ROOT w = s32[] while(z), condition=c, body=b }"""
+    assert same_value_graph(parse_hlo(endless), parse_hlo(endless.replace("ROOT j", "ROOT k")))
 
 
 def test_bodies_of_loops_are_compared() -> None:

@@ -33,6 +33,11 @@ Order: TypeAlias = tuple[int, ...]
 _SAME_VALUE = frozenset(("copy", "opt-barrier", "optimization-barrier"))
 _INLINED = frozenset(("call", "fusion"))
 _NON_DETERMINISTIC = frozenset(("rng", "rng-get-and-update-state"))
+_NOT_FOLDED = frozenset(("custom-call", "while", "partition-id", "replica-id"))
+"""Opcodes whose value depends on the device, or whose evaluation may take forever."""
+_PHYSICAL = frozenset(("bitcast", "custom-call"))
+"""Opcodes that read the bytes of an operand, so that its layout affects the value."""
+_DEVICE_COUNTS = ("replica_count", "num_partitions")
 _MOST_FOLDED = 65_536
 """Elements of a constant that is computed to compare it."""
 _DOT_DIMENSIONS = (
@@ -165,10 +170,13 @@ class ValueNumbers:
         if name == "dot" and _is_static(i):
             return self._dot_key(i, operands)
         called = tuple([self._of_parameters(c) for c in i.called])
-        attributes = without_sharding(i.attributes)
+        # The sharding of a custom call is an argument: SPMDFullToShardShape takes a part by it.
+        attributes = i.attributes
         if name != "custom-call":
-            attributes = attributes.with_values(backend_config=None)
+            attributes = without_sharding(attributes).with_values(backend_config=None)
         about = (name, attributes, called, tuple(operands))
+        if name in _PHYSICAL:
+            return (*about, i.shape, tuple([o.shape for o in i.operands]))
         if (
             i.opcode.elementwise
             and _is_static(i)
@@ -224,10 +232,7 @@ class ValueNumbers:
         """Return the value of an operation of small constants, else None."""
         if not i.shape.is_array or i.shape.element_count > _MOST_FOLDED or not _is_static(i):
             return None
-        if (
-            not all(operand in self._constants for operand in operands)
-            or i.opcode.name == "custom-call"
-        ):
+        if not all(operand in self._constants for operand in operands) or not _may_be_folded(i):
             return None
         given = [
             self._constants[value].reshape(operand.shape.dimensions)
@@ -241,6 +246,13 @@ class ValueNumbers:
 
 def _splat_key(element: ValueNumber, count: int) -> tuple[object, ...]:
     return ("splat", element, count)
+
+
+def _may_be_folded(i: HloInstruction) -> bool:
+    """Return True if the evaluator's value is that of every device, after a bounded time."""
+    return i.opcode.name not in _NOT_FOLDED and all(
+        _may_be_folded(inner) for c in i.called for inner in c.instructions.values()
+    )
 
 
 def _is_static(i: HloInstruction) -> bool:
@@ -280,9 +292,17 @@ def _require_no_effects(i: HloInstruction) -> None:
 def same_value_graph(left: HloModule, right: HloModule) -> bool:
     """Return True if the modules compute the same results for all arguments, by their structure.
 
-    Raises NoValueGraphError if a module has effects besides its result.
+    Modules with other parameters, or for another number of devices, are different. Raises
+    NoValueGraphError if a module has effects besides its result.
     """
-    if left.entry.root.shape.base is not right.entry.root.shape.base:
+    if _signature(left) != _signature(right):
         return False
     numbers = ValueNumbers()
     return numbers.result(left) == numbers.result(right)
+
+
+def _signature(module: HloModule) -> tuple[object, ...]:
+    """Return the shapes of result and parameters without layouts, and the numbers of devices."""
+    shapes = (module.entry.root.shape, *module.parameter_shapes())
+    devices = [str(module.attributes.get(name) or 1) for name in _DEVICE_COUNTS]
+    return (*[shape.base for shape in shapes], *devices)
