@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,6 +10,8 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.compiler.pipeline import PassContext, PassPipeline
+from xla_explorer.compiler.pipeline.value_graph import same_value_graph
+from xla_explorer.explorer.questions import certificate
 from xla_explorer.explorer.tables.rows import TIERS
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.module import HloModule
@@ -72,3 +75,23 @@ def test_without_time_values_are_not_compared_and_the_row_says_so() -> None:
 def test_without_snapshots_the_error_names_the_journal() -> None:
     with pytest.raises(XlaExplorerError, match="snapshots"):
         xe.compile(TEXT, journal="off").certificate()
+
+
+TWICE = """ENTRY e {{ x = {kind}[4] parameter(0) n = {kind}[4] negate(x)
+  ROOT r = {kind}[4] negate(n) }}"""
+
+
+@pytest.mark.parametrize(("kind", "tier"), [("f32", "proved"), ("f8e4m3fn", "exhaustive")])
+def test_a_partial_proof_counts_for_the_types_that_it_covers(kind: str, tier: str) -> None:
+    found = xe.compile(TWICE.format(kind=kind), passes="algsimp").certificate(seconds=0)
+    assert [row.tier for row in found.rows if row.rule == "negate-negate"] == [tier], found
+
+
+def test_the_time_of_other_checks_is_not_that_of_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*modules: HloModule) -> bool:
+        time.sleep(0.3)
+        return same_value_graph(*modules)
+
+    monkeypatch.setattr(certificate, "same_value_graph", slow)
+    found = xe.compile(TEXT).certificate(seconds=0.2)
+    assert found.rows[-1].tier == "compared", found

@@ -58,3 +58,13 @@ def fold(module):
         module.entry.remove(i)
         changed = True
     return changed
+# %% nb05.prove
+def prove(left, right):
+    every = []
+    for parameter in left.entry.parameters():
+        kind = parameter.shape.element_type
+        bits = np.arange(2 if kind.is_pred else 256).astype(np.uint8)
+        every.append(bits.astype(bool) if kind.is_pred else bits.view(kind.dtype))
+    cases = [grid.ravel() for grid in np.meshgrid(*every, indexing="ij")]
+    differ = xe.evaluate(left, *cases) != xe.evaluate(right, *cases)
+    return tuple(column[differ.argmax()] for column in cases) if differ.any() else None

@@ -89,22 +89,25 @@ class Certificate(Report):
 
 
 class _Values:
-    """The comparison of modules by value, within the time that is left."""
+    """The comparison of modules by value, within a limit of seconds for all of them."""
 
-    def __init__(self, session: Compilation, deadline: float) -> None:
-        self._session, self._deadline = session, deadline
+    def __init__(self, session: Compilation, limit: float) -> None:
+        self._session, self._left = session, limit
         self._check: ValueCheck | None = None
-        self._seconds = 0.0
+        self._longest = 0.0
 
     def _too_long(self) -> str:
         """Return why the time does not suffice for one more evaluation, or ""."""
-        seconds = self._seconds
+        seconds = self._longest
         if self._check is None:
             cost = module_cost(self._session.source)
             seconds = 2 * (cost.flops + cost.bytes_accessed) / _EVALUATED_PER_SECOND
-        if time.perf_counter() + seconds <= self._deadline:
+        if 0 < self._left and seconds <= self._left:
             return ""
-        return f"values not compared: an evaluation takes about {seconds:.2g} s; raise seconds="
+        return (
+            f"values not compared: a comparison takes about {seconds:.2g} s, and "
+            f"{max(0.0, self._left):.2g} s are left; raise seconds="
+        )
 
     def module(self, snapshot: ModuleSnapshot) -> tuple[str, str]:
         """Return tier and evidence of a module after a pass."""
@@ -134,7 +137,10 @@ class _Values:
             raise
         except XlaExplorerError as failed:
             return OPEN, f"values not compared: {failed.message}"
-        self._seconds = max(self._seconds, time.perf_counter() - started)
+        finally:
+            seconds = time.perf_counter() - started
+            self._left -= seconds
+            self._longest = max(self._longest, seconds)
         if not fine:
             return REFUTED, f"values differ: {problem or f'the largest error is {error:.2g}'}"
         return COMPARED, f"{what} agrees on random arguments, largest error {error:.2g}"
@@ -151,7 +157,7 @@ def certify(session: Compilation, seconds: float | None) -> Certificate:
     compile_seconds = sum(session.seconds.values())
     started = time.perf_counter()
     limit = max(compile_seconds, _LEAST_SECONDS) if seconds is None else seconds
-    values = _Values(session, started + limit)
+    values = _Values(session, limit)
     rows = [
         row
         for step in trace.steps
@@ -211,32 +217,40 @@ def _rule_row(
     return CertificateRow(step.number, step.name, name, len(events), claim, *found)
 
 
-def _types(step: PassStep, events: Sequence[Event]) -> frozenset[str]:
-    """Return the element types of the rewritten instructions.
+def _types(step: PassStep, events: Sequence[Event]) -> frozenset[frozenset[str]]:
+    """Return the element types of each rewritten instruction and its operands.
 
     An instruction that the pass made and removed is in no snapshot: then all types of the module.
+    `pred` is left out beside other types: comparisons return it.
     """
     assert step.before is not None and step.after is not None
-    types = {
-        record.id: {leaf.element_type.name for _, leaf in record.shape.leaves() if leaf.is_array}
-        for snapshot in (step.before, step.after)
-        for record in snapshot.records()
-    }
-    every = set().union(*types.values())
+    found: dict[int, frozenset[str]] = {}
+    for snapshot in (step.before, step.after):
+        own = {
+            record.id: frozenset([
+                leaf.element_type.name for _, leaf in record.shape.leaves() if leaf.is_array
+            ])
+            for record in snapshot.records()
+        }  # fmt: skip
+        for record in snapshot.records():
+            arrays = [own[o] for o in record.operands if len(own[o]) == 1]
+            found.setdefault(record.id, own[record.id].union(*arrays))
+    every = frozenset().union(*found.values())
     known = [
-        next((types[subject] for subject in event.subjects if subject in types), every)
+        next((found[subject] for subject in event.subjects if subject in found), every)
         for event in events
     ]
-    return frozenset().union(*known)
+    return frozenset([types - {"pred"} or types for types in known])
 
 
-def _recorded(name: str, claim: str, types: frozenset[str]) -> tuple[str, str] | None:
+def _recorded(name: str, claim: str, types: frozenset[frozenset[str]]) -> tuple[str, str] | None:
     """Return tier and evidence by the recorded tables for these element types, or None."""
     proof, check = recorded_proofs().get(name), recorded_claims().get(name)
-    if proof is not None and proof.claim == claim and proof.outcome == PROVED:
-        if not proof.why_unknown or types <= {*proof.types, *proof.real_types}:
+    if proof is not None and proof.claim == claim:
+        proved = {frozenset(kinds.split(" to ")) for kinds in (*proof.types, *proof.real_types)}
+        if proof.outcome == PROVED or types <= proved:
             return PROVED, str(proof)
     if check is None or check.claim != claim:
         return None
     tried = {*check.complete, *(proof.tried if proof is not None else ())}
-    return EXHAUSTIVE if types <= tried else SAMPLED, str(check)
+    return EXHAUSTIVE if frozenset().union(*types) <= tried else SAMPLED, str(check)

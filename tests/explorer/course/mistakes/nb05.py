@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 
-from tests.explorer.course.mistakes import mistake, solution, variant
+import numpy as np
+
+import xla_explorer as xe
+from tests.explorer.course.mistakes import edited, mistake, solution, variant
 from xla_explorer.course.nb05_algebra import CANDIDATES
 
 
@@ -186,3 +189,54 @@ mistake("nb05.unsafe", "not-a-witness")(
 )  # two numbers for one
 mistake("nb05.unsafe", "no-number")({**RIGHT, "x - x -> 0": [math.inf]})
 mistake("nb05.unsafe", "no-number")({**RIGHT, "(x + y) - y -> x": ("1e30", "1")})
+
+
+def prove(*edits):
+    """Return the reference prover, edited."""
+    return edited("nb05.prove", "prove", *edits, np=np, xe=xe)
+
+
+mistake("nb05.prove", "wrong-rule-proved", 6)(lambda left, right: None)
+mistake("nb05.prove", "no-arguments", 6)(lambda left, right: False)
+mistake("nb05.prove", "right-rule-refuted", 6)(prove(("if differ.any() else None", "")))
+mistake("nb05.prove", "right-rule-refuted", 6)(
+    prove(("if differ.any() else None", "if not differ.all() else None"))
+)
+mistake("nb05.prove", "wrong-rule-proved", 6)(  # ten values of 256
+    prove(("if differ.any()", "if differ[:10].any()"))
+)
+mistake("nb05.prove", "wrong-rule-proved", 8)(  # every value but INT_MIN and 255
+    prove(("if differ.any()", "if (differ & (cases[0] != -128) & (cases[0] != 255)).any()"))
+)
+mistake("nb05.prove", "wrong-rule-proved", 8)(  # as if the operands were one value
+    prove(("if differ.any()", "if (differ & (cases[0] == cases[-1])).any()"))
+)
+mistake("nb05.prove", "no-counterexample", 8)(
+    prove(("for column in cases)", "for column in cases[::-1])"))
+)
+mistake("nb05.prove", "no-counterexample")(
+    prove(("differ.argmax()", "(~differ).argmax()"))
+)  # where they agree
+mistake("nb05.prove", "no-arguments")(
+    prove(("tuple(column[differ.argmax()] for column in cases)", "differ.argmax()"))
+)
+mistake("nb05.prove", "raised-EvaluationError")(  # both parameters of one type
+    prove(
+        (
+            "for parameter in left.entry.parameters()",
+            "for parameter in [left.entry.parameters()[0]] * 2",
+        )
+    )
+)
+
+
+@variant("nb05.prove")
+def _(left, right):  # the last difference, as Python numbers
+    every = []
+    for p in left.entry.parameters():
+        kind = p.shape.element_type
+        low, high = (0, 2) if kind.is_pred else (-128, 128) if kind.is_signed else (0, 256)
+        every.append(np.arange(low, high).astype(kind.dtype))
+    cases = [grid.ravel() for grid in np.meshgrid(*every)]
+    places = np.flatnonzero(xe.evaluate(left, *cases) != xe.evaluate(right, *cases))
+    return [int(column[places[-1]]) for column in cases] if places.size else None
