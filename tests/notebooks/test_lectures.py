@@ -14,6 +14,7 @@ import pytest
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks" / "explanation"
 LECTURES = (
     "rewriting",
+    "proofs",
     "fusion",
     "layout",
     "buffers",
