@@ -173,7 +173,12 @@ def test_a_random_number_and_an_effect_have_no_value() -> None:
       ROOT r = f32[4] rng(a, b), distribution=rng_uniform }""")
     send = parse_hlo("""ENTRY e { x = f32[4] parameter(0) t = token[] after-all()
       o = token[] outfeed(x, t), outfeed_shape=f32[4] ROOT r = f32[4] negate(x) }""")
-    for module in (draw, send):
+    note = parse_hlo("""ENTRY e { x = f32[4] parameter(0) o = f32[0] custom-call(x),
+      custom_call_target="Note", custom_call_has_side_effect=true ROOT r = f32[4] negate(x) }""")
+    call = parse_hlo("""f { x = f32[4] parameter(0) t = token[] after-all()
+      o = token[] outfeed(x, t), outfeed_shape=f32[4] ROOT r = f32[0] constant({}) }
+      ENTRY e { x = f32[4] parameter(0) c = f32[0] call(x), to_apply=f ROOT r = f32[4] negate(x) }""")
+    for module in (draw, send, note, call):
         with pytest.raises(NoValueGraphError, match="effects"):
             same_value_graph(module, module)
 

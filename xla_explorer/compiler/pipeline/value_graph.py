@@ -99,7 +99,7 @@ class ValueNumbers:
         self, i: HloInstruction, arguments: ValueNumber, operands: list[ValueNumber]
     ) -> ValueNumber:
         name = i.opcode.name
-        if i.shape.is_array and i.shape.element_count == 0 and not i.opcode.side_effect:
+        if _is_empty(i):
             return self._unknown(("empty", i.shape.element_type), i.shape)
         if name == "parameter":
             assert isinstance(arguments, tuple)
@@ -246,6 +246,12 @@ class ValueNumbers:
 
 def _splat_key(element: ValueNumber, count: int) -> tuple[object, ...]:
     return ("splat", element, count)
+
+
+def _is_empty(i: HloInstruction) -> bool:
+    """Return True if the result has no element, and nothing else can happen."""
+    may_act = i.opcode.side_effect or i.called or i.opcode.name == "custom-call"
+    return i.shape.is_array and i.shape.element_count == 0 and not may_act
 
 
 def _may_be_folded(i: HloInstruction) -> bool:

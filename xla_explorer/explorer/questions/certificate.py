@@ -102,7 +102,7 @@ class _Values:
         if self._check is None:
             cost = module_cost(self._session.source)
             seconds = 2 * (cost.flops + cost.bytes_accessed) / _EVALUATED_PER_SECOND
-        if 0 < self._left and seconds <= self._left:
+        if self._left > 0 and seconds <= self._left:
             return ""
         return (
             f"values not compared: a comparison takes about {seconds:.2g} s, and "
