@@ -1,4 +1,4 @@
-"""Exceptions as PJRT_Error: code, message and hint."""
+"""The status code and the text of an exception, for PJRT_Error."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class PjrtError(XlaExplorerError):
         self.code = code
 
 
-# By the name of the class or of the nearest base that is listed: a process that does not compile
-# loads none of them.
+# Keyed by names of classes, so that their modules are not imported. A class that is not listed has
+# the code of its nearest base that is.
 _CODES = {
     "MemoryError": "exhausted", "PluginOptionError": "invalid", "ArgumentError": "invalid", "NotImplementedError": "unimplemented",
     "StablehloUnsupportedError": "unimplemented", "StablehloError": "invalid", "KeyboardInterrupt": "cancelled",
@@ -27,7 +27,11 @@ _CODES = {
 
 
 def code_and_message(problem: BaseException) -> tuple[int, bytes]:
-    """Return the status code, and the text that JAX shows."""
+    """Return the status code of an exception, and the text that JAX shows.
+
+    A class without a code is `internal`. The environment variable XLA_EXPLORER_PJRT_TRACEBACKS
+    prints the traceback too.
+    """
     if os.environ.get("XLA_EXPLORER_PJRT_TRACEBACKS"):
         traceback.print_exception(problem, file=sys.stderr)
     listed = (_CODES[kind.__name__] for kind in type(problem).__mro__ if kind.__name__ in _CODES)

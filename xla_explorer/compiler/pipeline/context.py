@@ -122,7 +122,10 @@ class PassControl:
         return self._apart
 
     def _listed(self, forced: bool, kind: str, subjects: tuple[HloInstruction, ...]) -> bool:
-        """Return True if an override names the subjects, or their fusion for fused instructions."""
+        """Return True if an override names the subjects, or instructions that they have fused.
+
+        The order of the names does not matter for kinds whose subjects are equals.
+        """
         found = self._found.get((forced, kind))
         if found is None:
             overrides = self.force if forced else self.forbid

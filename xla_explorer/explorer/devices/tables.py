@@ -28,7 +28,7 @@ class Places:
         return self._lines.metadata_place(metadata) or (f"{self._file}:{line}" if line else "")
 
     def of_cause(self, cause: Cause) -> str:
-        """Return the line of the operation, else that of the first annotation."""
+        """Return the line of the operation, else of the first annotation that has one."""
         found = self.of(cause.metadata, cause.line)
         notes = [self.of(note.metadata, note.line) for note in cause.annotations]
         return found or next(filter(None, notes), "")
@@ -79,7 +79,10 @@ def _row(one: Collective, places: Places) -> dict[str, Any]:
 
 
 def links_frame(placed: PlacedProgram) -> pandas.DataFrame:
-    """Return a row for each axis of the mesh: its links and the bytes sent along it in a step."""
+    """Return a row for each axis of the mesh: its links and the bytes sent along it in a step.
+
+    The bytes of a collective over several axes are divided equally among them.
+    """
     rows = []
     for axis in placed.topology.axis_links():
         mine = [
@@ -104,7 +107,10 @@ def links_frame(placed: PlacedProgram) -> pandas.DataFrame:
 
 
 def timeline_frame(placed: PlacedProgram) -> pandas.DataFrame:
-    """Return a row for each kernel and collective of a simulated step, by lane and start."""
+    """Return a row for each kernel and collective of a simulated step, by start.
+
+    Rows inside of loops come last; their times are of one trip.
+    """
     rows = [
         {
             "lane": slot.lane,

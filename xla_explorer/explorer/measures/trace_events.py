@@ -270,7 +270,7 @@ def _events(content: Any, path: Path) -> Iterator[_Event]:
         )
 
 
-_LARGEST = 10**15  # microseconds: 31 years; nor infinity, nor NaN
+_LARGEST = 10**15  # microseconds: 31 years
 _SCALARS = (str, int, float, type(None))
 _NUMBERS = (int, float)
 _TYPES: dict[str, tuple[tuple[type, ...], str]] = {
@@ -281,7 +281,11 @@ _TYPES: dict[str, tuple[tuple[type, ...], str]] = {
 
 
 def _checked(event: dict[str, Any], number: int, path: Path) -> dict[str, Any]:
-    """Return the event. TraceFileError if a field has another type than the format allows."""
+    """Return the event with an object as `args`.
+
+    TraceFileError for a field of another type than the format allows, and for numbers that are NaN,
+    infinite or not below `_LARGEST`.
+    """
     for field, (types, meaning) in _TYPES.items():
         value = event.get(field, 0 if types is _NUMBERS else None)
         large = isinstance(value, _NUMBERS) and not abs(value) < _LARGEST

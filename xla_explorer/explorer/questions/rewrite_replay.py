@@ -1,7 +1,7 @@
-"""One rewrite of a pass alone: the pass is run again up to just before it, and once more with it.
+"""The change of one rewrite: the pass runs twice, stopped just before the rewrite and just after.
 
-Two runs of a pass on one module make the same instructions with the same ids. The difference of the
-two results is therefore the one action.
+Both runs start from the same snapshot and make the same instructions with the same ids, so the
+difference of their results is the one rewrite.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 
 NODES = 14
-"""Instructions in a picture of the neighbourhood."""
+"""The most instructions in a picture of the neighbourhood."""
 LINES_AROUND = 2
 MOST_CODE_LINES = 60
 
 
 class RewriteReplay:
-    """Repeats single rewrites of a trace.
+    """Runs passes of a trace again, stopped after a number of rewrites.
 
-    The results of the last few limits are cached: stepping needs each twice.
+    The last eight results are cached: the state after a rewrite is that before the next.
     """
 
     def __init__(self, passes: RecordedPasses[RecordedPass]) -> None:
@@ -44,7 +44,10 @@ class RewriteReplay:
         self._after = lru_cache(maxsize=8)(self._run)
 
     def step(self, recorded: RecordedPass, event: Event) -> RewriteStep:
-        """Return the change of one rewrite. ValueError if the pass cannot be run again."""
+        """Return the change of one rewrite.
+
+        ValueError if the event is none of the pass, or if the pass cannot be run again.
+        """
         inside = recorded.events
         if recorded.step is None or event not in inside:
             raise ValueError(f"this rewrite is not one of {recorded.name}")
@@ -91,7 +94,7 @@ def _lines(snapshot: ModuleSnapshot) -> list[TextLine]:
 def _changed_lines(
     old: list[TextLine], new: list[TextLine]
 ) -> tuple[list[TextLine], list[TextLine]]:
-    """Return the hunks of a diff with some context, as two texts."""
+    """Return the lines around each change, before and after; "…" separates the changes."""
     matcher = difflib.SequenceMatcher(
         None, [line.text for line in old], [line.text for line in new], autojunk=False
     )

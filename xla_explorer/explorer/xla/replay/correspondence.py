@@ -1,7 +1,7 @@
-"""The instructions of a module after a pass that only fused, removed or inserted some.
+"""The places of a module's instructions in a later module, after passes that fuse or insert some.
 
-Names cannot be compared: XLA renames its clones. So both modules are walked from their results on,
-operand by operand; an instruction inside a fusion counts as if it stood in the place of the fusion.
+XLA renames its clones, so both modules are walked from their results on, operand by operand. Only
+instructions without users are found by name. Parameters of fusions stand for their operands.
 """
 
 from __future__ import annotations
@@ -29,14 +29,17 @@ class InstructionPath(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """An operand of an instruction of the earlier module, at one place in the later module.
+    """An operand of an instruction of the earlier module, and a place of both in the later module.
 
     Attributes
     ----------
-    number : int
-        Of the operand.
+    producer, consumer : HloInstruction
+        Of the earlier module; `number` is that of the operand.
+    source, reader : InstructionPath
+        Their places in the later module.
     between : tuple of HloInstruction
-        Instructions that the later module has between the two, nearest to the consumer first.
+        Instructions that the later module has inserted between the two, nearest to the reader
+        first.
     """
 
     producer: HloInstruction
