@@ -132,14 +132,8 @@ def _no_scalar(value: HloValue, part: HloValue, dimension: int) -> HloBuilderErr
         return HloBuilderError(said, "a mask selects by element: b.where(mask, x, other)")
     if not part.dtype.is_integer:
         return HloBuilderError(said, "convert the index: i.astype(xe.s32)")
-    attributes = ", ".join(
-        [
-            f"{name}={given}"
-            for name, given in take_attributes(value.shape, dimension, part.ndim).items()
-        ]
-    )
     return HloBuilderError(
-        said, f"take elements by an array of indices with a gather: b.gather(x, i, {attributes})"
+        said, f"take elements by an array of indices: np.take(x, i, axis={dimension})"
     )
 
 

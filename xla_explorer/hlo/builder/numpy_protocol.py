@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.hlo.builder import array_functions
 from xla_explorer.hlo.builder.axes import one_axis
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ _FUNCTIONS = {
     "round": "round",
     "copy": "copy",
 }
+_ARRAY_FUNCTIONS = frozenset({"split", "stack", "cumsum", "take", "einsum"})
 
 
 def apply_ufunc(value: HloValue, name: str, inputs: tuple[Any, ...]) -> Any:
@@ -121,6 +123,8 @@ def apply_function(name: str, arguments: tuple[Any, ...], options: dict[str, Any
     if name == "where" and len(arguments) == 3:
         builder = next(argument.builder for argument in arguments if hasattr(argument, "builder"))
         return builder.where(*arguments)
+    if name in _ARRAY_FUNCTIONS:
+        return getattr(array_functions, name)(*arguments, **options)
     method = _FUNCTIONS.get(name)
     if method is None or not hasattr(arguments[0], "builder"):
         return NotImplemented

@@ -9,6 +9,7 @@ import numpy as np
 
 from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.builder.any_value import AnyValue
+from xla_explorer.hlo.builder.array_functions import At
 from xla_explorer.hlo.builder.axes import axis_numbers, axis_order, one_axis
 from xla_explorer.hlo.builder.broadcasting import matched_operands
 from xla_explorer.hlo.builder.errors import HloBuilderError
@@ -415,6 +416,11 @@ class HloValue(AnyValue, Reductions):
         """Copy the value to a buffer of its own."""
         return self._unary("copy")
 
+    @property
+    def at(self) -> At:
+        """The place of updates: `x.at[i].set(v)` and `x.at[i].add(v)`, by the first dimension."""
+        return At(self)
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         """Build operations for `np.exp(x)` and `np.float32(2) * x`.
 
@@ -427,5 +433,5 @@ class HloValue(AnyValue, Reductions):
         )
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
-        """Build operations for functions such as `np.sum`, `np.where` and `np.concatenate`."""
+        """Build operations for functions such as `np.sum`, `np.einsum` and `np.concatenate`."""
         return apply_function(function.__name__, arguments, options)
