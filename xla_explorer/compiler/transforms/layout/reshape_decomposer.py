@@ -1,6 +1,17 @@
 """The pass `reshape-decomposer`: bitcasts for reshapes, with copies if bytes move.
 
 Source: xla/hlo/transforms/expanders/reshape_decomposer.cc.
+
+===========================================  =================================================
+handled by XLA                               here
+===========================================  =================================================
+a reshape that moves no byte                 a bitcast
+an operand in another layout                 a copy and a bitcast
+a result in another layout                   a bitcast and a copy
+both                                         a copy, a bitcast and a copy
+redundant bitcasts                           left by XLA; removed here (merge_bitcasts)
+dynamic and tiled shapes                     unchanged here; XLA refuses dynamic ones
+===========================================  =================================================
 """
 
 from __future__ import annotations
@@ -108,18 +119,20 @@ class ReshapeDecomposer:
     """Replace reshapes by bitcasts and copies, and remove redundant bitcasts.
 
     Runs after layout-assignment. Redundant are a bitcast that changes nothing, and a bitcast of a
-    bitcast.
+    bitcast. merge_bitcasts: False leaves redundant bitcasts to the simplifier, as XLA does.
     """
 
     name: ClassVar[str] = "reshape-decomposer"
     kinds: ClassVar[tuple[str, ...]] = ("reshape-is-bitcast",)
+    merge_bitcasts: bool = True
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Visit every computation."""
         changed = False
         for computation in module.computations.values():
             for i in list(computation.post_order()):
-                if i.opcode is not RESHAPE and i.opcode is not BITCAST:
+                redundant = i.opcode is BITCAST and self.merge_bitcasts
+                if i.opcode is not RESHAPE and not redundant:
                     continue
                 if (
                     i.opcode is RESHAPE
@@ -133,9 +146,13 @@ class ReshapeDecomposer:
                     )
                     continue
                 source = i.operands[0]
-                while source.opcode is BITCAST and source.shape.base is source.shape:
+                while (
+                    self.merge_bitcasts
+                    and source.opcode is BITCAST
+                    and source.shape.base is source.shape
+                ):
                     source = source.operands[0]
-                if source.shape is i.shape:
+                if source.shape is i.shape and self.merge_bitcasts:
                     computation.replace(i, source)
                     computation.remove(i)
                 elif i.opcode is RESHAPE:
@@ -150,7 +167,7 @@ class ReshapeDecomposer:
                 else:
                     continue
                 changed = True
-            for i in reversed(list(computation.post_order())):
+            for i in reversed(list(computation.post_order()) if self.merge_bitcasts else []):
                 if i.opcode is BITCAST and not i.users and i is not computation.root:
                     computation.remove(i)
                     changed = True
