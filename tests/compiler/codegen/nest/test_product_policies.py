@@ -111,9 +111,13 @@ def test_left_operands_that_collide_are_copied(dot, copied):
     ("dot", "blocks"),
     [
         (
-            ("64,2000", "2000,512", "64,512", PLAIN),
+            ("512,2000", "2000,512", "512,512", PLAIN),
             "split{k,500},interchange-reduction{ko,jo},stage{%b,ko,",
         ),
+        (
+            ("64,2000", "2000,512", "64,512", PLAIN),
+            "split{k,500},interchange-reduction{ko,jo},stage{%a,ko,",
+        ),  # few rows read the right operand in place
         (
             ("512,1601", "1601,33", "512,33", PLAIN),
             "split{k,400,cut},interchange-reduction{kmo,",

@@ -92,16 +92,28 @@ def in_block(
     tiles = loops.block
     assert tiles is not None
     k = around.plan.axis(tiles.first_reduction().axes[-1].axis)
-    reduced = [loops]
+    reduced, rows = [loops], around.extent * tiles.extent
     if by.deep:
         around, k, _ = k.split(by.deep, "cut")
         made = around.interchange(loops.panel or tiles)
         reduced = [loops.along(made.clear), loops.along(made.add), loops]
-        if not staged:
+        if not staged and _copied_in_blocks(p, by.deep, loops, rows):
             stage_panels(p, around, reduced[1], False)
     if by.left:
         _pack_left(p, by, around, reduced[1 if by.deep else 0], k)
     return reduced
+
+
+def _copied_in_blocks(p: Product, deep: int, loops: TileLoops, rows: int) -> bool:
+    """Return True if each block of the contraction packs its rows of the right operand.
+
+    rows: number of tiles along rows. All of them read a panel of a block while it is in L2, so that
+    the size of the operand is no reason. Reading 24x3000x800 in place takes 0.69 of the time, with
+    96 rows 0.82, on Zen 5.
+    """
+    width = loops.inner.extent * p.bytes
+    panel = deep * width * extent_of(loops.unrolled)
+    return bool(p.limits.copied_right(p.right_step, width, deep, panel, rows))
 
 
 def _pack_left(
