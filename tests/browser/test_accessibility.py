@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -219,6 +220,26 @@ def test_roles_values_and_names_agree_with_what_is_seen(page: Any) -> None:
         page.wait_for_timeout(100)
         assert page.evaluate(_RELATIONS) == [], tab
     page.keyboard.press("g")
+
+
+_AXE = """() => axe.run(document.querySelector(".xe"), { resultTypes: ["violations"] }).then(found =>
+  found.violations.map(v => `${v.impact} ${v.id}: ${v.nodes[0].html.slice(0, 200)}`))"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_in_any_tab(page: Any, theme: str) -> None:
+    package = pytest.importorskip(
+        "axe_playwright_python", reason="axe-core (extra `test`) is not installed"
+    )
+    page.emulate_media(color_scheme=theme)
+    page.evaluate((Path(package.__path__[0]) / "axe.min.js").read_text(encoding="utf-8"))
+    for tab in page.evaluate(_TABS):
+        page.evaluate("tab => document.querySelector('.xe').explorer.setTab(tab)", tab)
+        settled(page)
+        page.wait_for_timeout(100)
+        assert page.evaluate(_AXE) == [], tab
+    page.emulate_media(color_scheme="light")
 
 
 def test_arrows_scroll_the_code_that_has_the_focus(page: Any) -> None:

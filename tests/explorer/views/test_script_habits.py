@@ -110,6 +110,10 @@ TAKEN_APART = {
         'split(".")': "the tabs of a pane, in the address",
     },
     "explorer.js": {'startsWith("%")': "a name in the address"},
+    "folds.js": {
+        'startsWith("}")': "the end of a computation or function, which a format has there",
+        'endsWith("{")': "its head",
+    },
     "page.js": {
         'split(" ")': "the panes in the address",
         'split("&")': "the parts of the address",

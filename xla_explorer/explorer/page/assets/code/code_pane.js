@@ -1,5 +1,6 @@
 // One text of the code strip: its compiler, its lines, and for PTX the emulator's counters of each line.
 import { make, numberOf, scrolled, slowButton } from "../core/elements.js";
+import { findBox } from "./find.js";
 import { lineBlocks } from "./lines.js";
 import { paneTitle } from "./pane_titles.js";
 import { namedAll } from "../core/store.js";
@@ -32,8 +33,12 @@ export function codePane(app, pane, changed) {
     notes = [pane.producer, pane.note, pane.lines ? numberOf(pane.lines.length, "line") : ""].filter(Boolean).join(" · "),
     mayCount = pane.name === "ptx" && pane.lines && !pane.counts && (app.store.data.live || app.store.data.reports.counts);
   scrolled(lines.root, paneTitle(pane.name));
+  lines.root.setAttribute("role", "table");
+  lines.root.setAttribute("aria-rowcount", String(pane.lines?.length ?? -1));
   return {
     about: [
+      pane.lines ? findBox(pane.lines, paneTitle(pane.name), lines) : null,
+      lines.hasFolds ? foldButton(pane.name, lines) : null,
       pane.counts ? countLegend(pane.counts) : make("span", { className: "xe-dim", title: notes, textContent: notes }),
       (pane.sections?.length ?? 0) > 1 ? sectionChoice(pane, lines) : null,
       mayCount ? countButton(app, pane, changed) : null,
@@ -41,6 +46,24 @@ export function codePane(app, pane, changed) {
     body: lines.root,
     lines,
   };
+}
+
+/** Folds all computations or functions of a text, or opens them. @param {string} name @param {ReturnType<typeof lineBlocks>} lines */
+function foldButton(name, lines) {
+  const button = make("button", {
+    className: "xe-fold-all",
+    tabIndex: 0,
+    textContent: "fold",
+    title: "show the heads of computations and functions only",
+    ariaLabel: `fold ${paneTitle(name)}`,
+    ariaPressed: "false",
+    onclick: () => {
+      const isFolded = button.getAttribute("aria-pressed") !== "true";
+      button.setAttribute("aria-pressed", String(isFolded));
+      lines.foldAll(isFolded);
+    },
+  });
+  return button;
 }
 
 /** A menu of the files in a pane of several. @param {Pane} pane @param {ReturnType<typeof lineBlocks>} lines */

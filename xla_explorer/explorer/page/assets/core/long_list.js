@@ -5,12 +5,19 @@ import { make } from "./elements.js";
 const BLOCK = 25;
 export const LINE_HEIGHT = 16.5; // pixels, as .xe-line in the style sheet
 
+/** True if a selection begins or ends in an element: it would lose this end with the element's rows. @param {HTMLElement} el */
+function isSelectedIn(el) {
+  const selection = document.getSelection();
+  return selection !== null && !selection.isCollapsed && (el.contains(selection.anchorNode) || el.contains(selection.focusNode));
+}
+
 /**
  * @param {HTMLElement} root the scrolling element; its rows are LINE_HEIGHT high, or wrap and have their own heights
  * @param {number} count
  * @param {(at: number) => HTMLElement} row
+ * @param {boolean} [isTable] the rows have the role of rows
  */
-export function longList(root, count, row) {
+export function longList(root, count, row, isTable = false) {
   /** @type {HTMLElement[]} */
   const blocks = [];
   /** @param {number} k */
@@ -26,7 +33,7 @@ export function longList(root, count, row) {
       for (const { target, isIntersecting, boundingClientRect } of entries) {
         const block = /** @type {HTMLElement} */ (target);
         if (isIntersecting) fill(Number(block.dataset.block));
-        else if (block.childElementCount && boundingClientRect.height) {
+        else if (block.childElementCount && boundingClientRect.height && !isSelectedIn(block)) {
           block.style.height = `${boundingClientRect.height}px`; // wrapped rows are higher than others
           block.replaceChildren();
         }
@@ -35,7 +42,7 @@ export function longList(root, count, row) {
     { root, rootMargin: "200px" },
   );
   for (let first = 0; first < count; first += BLOCK) {
-    const block = make("div", { className: "xe-block", data: { block: blocks.length } });
+    const block = make("div", { className: "xe-block", role: isTable ? "rowgroup" : null, data: { block: blocks.length } });
     block.style.height = `${Math.min(BLOCK, count - first) * LINE_HEIGHT}px`;
     blocks.push(block);
     near.observe(block);

@@ -79,7 +79,7 @@ async function build(root, model, request, disposals, editor, opened) {
       store.data.headline.flatMap(part => [make("span", { className: "xe-sep", textContent: "·" }), make("span", { textContent: part })]),
     headline = make("span", { className: "xe-headline" }, ...headlineParts()),
     helpButton = make("button", { textContent: "?", title: "keys (?)", ariaLabel: "keys", onclick: () => (help.hidden = !help.hidden) }),
-    header = make("header", { className: "xe-head" }, make("b", { textContent: store.data.title }), headline, search.root, helpButton),
+    header = make("header", { className: "xe-head", role: "presentation" }, make("b", { textContent: store.data.title }), headline, search.root, helpButton),
     centre = make("section", { className: "xe-centre", ariaLabel: "what changed" }, tabs.bar, ...tabs.bodies);
   editor.held(() => {
     code.takeEditor();

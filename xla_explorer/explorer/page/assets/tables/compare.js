@@ -23,7 +23,7 @@ const verdictText = (verdict, code) => (code ? `${verdict} (${code})` : verdict)
 function compareTab(app) {
   const comparison = /** @type {Record<string, any>} */ (app.store.data.comparison), // otherwise the tab is absent
     root = make("div", { className: "xe-compare xe-panel" });
-  const head = ["", "now", "before", "change"],
+  const head = ["what", "now", "before", "change"],
     rows = namedAll("comparison_row", comparison.rows),
     changed = namedAll("changed_decision", comparison.decisions),
     columns = /** @type {const} */ (["what", "unit", "now", "before"]);

@@ -60,7 +60,7 @@ function decisionsTab(app) {
       passOf = (/** @type {Decision} */ d) => (d.step === null ? "" : (steps[d.step]?.name ?? "")),
       passes = new Set(decisions.map(passOf));
     const head = [
-      "",
+      "verdict",
       ...(kinds.size > 1 ? ["kind"] : []),
       "producer → consumer",
       "why",

@@ -63,7 +63,7 @@ function kernelsTab(app) {
       ["kernel", "mono name", (/** @type {Kernel} */ r) => make("span", {}, ...breakable(r.kernel)), (/** @type {Kernel} */ r) => r.kernel],
       [timed ? "measured" : "predicted", "r", bar_of, (/** @type {Kernel} */ r) => r.median_us ?? (timed ? null : r.predicted_us)], // beside the name: it must be visible on a narrow screen too
       ["computes", "long mono", (/** @type {Kernel} */ r) => make("div", { className: "xe-clamp", textContent: r.computes, title: r.computes })],
-      ...(llvm.size ? [["", "", llvmCell]] : []),
+      ...(llvm.size ? [["LLVM", "", llvmCell]] : []),
       ...(loops ? [["calls", "r", (/** @type {Kernel} */ r) => showNumber(r.calls), (/** @type {Kernel} */ r) => r.calls]] : []),
       ...(timed ? [["predicted", "r", (/** @type {Kernel} */ r) => `~${showMicroseconds(r.predicted_us)}`, (/** @type {Kernel} */ r) => r.predicted_us]] : []),
       ["reads + writes", "r", (/** @type {Kernel} */ r) => `~${showBytes(r.bytes_read + r.bytes_written)}`, (/** @type {Kernel} */ r) => r.bytes_read + r.bytes_written],

@@ -174,7 +174,7 @@ function kernelTable(app, kernels, measured, run) {
   return make(
     "table",
     { className: "xe-table xe-hottest" },
-    make("thead", {}, make("tr", {}, ...["kernel", "time", run ? "share of run" : "share of kernels", ...(isBoundKnown ? ["bound by"] : []), ...(roofs.size ? ["of roof"] : []), "line", "computes"].map(h => make("th", { textContent: h, scope: "col" })))),
+    make("thead", {}, make("tr", {}, ...["kernel", "time", run ? "share of run" : "share of kernels", ...(isBoundKnown ? ["bound by"] : []), ...(roofs.size ? ["of roof"] : []), "line", "computes"].map(h => make("th", { className: h === "time" || h === "of roof" ? "r" : "", textContent: h, scope: "col" })))),
     make(
       "tbody",
       {},
@@ -254,7 +254,7 @@ function refusalsPart(app, refusals) {
     make(
       "table",
       { className: "xe-table xe-refused" },
-      make("thead", {}, make("tr", {}, ...["producer → consumer", "cost per run", "why", ""].map(h => make("th", { textContent: h, scope: "col" })))),
+      make("thead", {}, make("tr", {}, ...["producer → consumer", "cost per run", "why", "action"].map(h => make("th", { className: h === "cost per run" ? "r" : "", textContent: h, scope: "col" })))),
       make("tbody", {}, ...rows),
     ),
     make("p", { className: "xe-dim", textContent: `by the cost model, ≤ an upper bound · fusions that can be forced come first${left ? ` · ${left} more: press d` : ""}` }),
