@@ -65,6 +65,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("ask", {"program": "p1", "call": "passes.history('%e')"}),
     ("ask", {"program": "p1", "call": "buffers()[1:]"}),
     ("bisect", {"program": "p1"}),
+    ("risks", {"program": "p1"}),
     ("same", {"program": "p1", "other": "p2"}),
 ]
 
@@ -76,7 +77,7 @@ def test_an_answer_fits_and_says_something(
     for budget in (200, 2000):
         text = answered(work, name, {**arguments, "tokens": budget})
         assert 0 < tokens(text) <= budget
-        assert len(text.splitlines()) > 1 or name in ("same", "bisect")
+        assert len(text.splitlines()) > 1 or name in ("same", "bisect", "risks")
 
 
 def test_a_cut_answer_continues_to_its_end(work: Workspace) -> None:
@@ -176,6 +177,7 @@ def test_a_server_without_runs(folder: Path) -> None:
     for name, arguments in (
         ("values", {"instruction": "%d"}),
         ("bisect", {}),
+        ("risks", {}),
         ("profile_xla", {}),
         ("same", {"other": "p1"}),
         ("what_if", {"measure": True, "force": ["fusion %e %d"]}),
@@ -225,3 +227,10 @@ def test_the_profile_of_real_xla(work: Workspace) -> None:
     pytest.importorskip("jax", reason="needs the extra `jax`")
     text = answered(work, "profile_xla", {"program": "p1", "tokens": 2000})
     assert "on XLA:CPU" in text and "kernel" in text
+
+
+def test_risks_of_a_program_that_is_too_large_are_refused(work: Workspace) -> None:
+    text = "ENTRY e { x = f32[20000,20000] parameter(0) ROOT r = f32[20000,20000] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"
+    key = answered(work, "open", {"text": text}).partition(":")[0]
+    with pytest.raises(xe.XlaExplorerError, match="too many for the evaluator"):
+        answered(work, "risks", {"program": key})

@@ -145,6 +145,7 @@ def test_why_two_operations_were_not_fused_and_what_it_costs(browser: Any, tmp_p
     journey.done("open the refused fusion", ".xe-verdict.refused")
     why = journey.why()
     assert "would-duplicate-expensive" in why and "in 2 kernels takes" in why
+    assert len(journey.actions) <= 4  # to open it, then at most three
     assert (
         "unfused" in why and "µs" in why and "refusal costs" in why
     )  # what the model expects of both ways

@@ -25,6 +25,10 @@ GELU = """ENTRY gelu {
 }"""
 
 
+def test_there_are_twenty_tricks_and_twenty_right_rewrites() -> None:
+    assert len(TRICKS) >= 20 and len(REWRITES) >= 20
+
+
 @pytest.mark.parametrize("name", TRICKS)
 def test_a_trick_is_refused(name: str) -> None:
     trick = TRICKS[name]

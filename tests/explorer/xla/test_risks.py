@@ -136,3 +136,11 @@ condition { s = f32[2] parameter(0) ROOT p = pred[] constant(true) }
 ENTRY e { x = f32[2] parameter(0) ROOT w = f32[2] while(x), condition=condition, body=body }"""
     found = xe.xla.risks(text, np.zeros(2, F))
     assert "never ends" in found.note and not found.risks
+
+
+@pytest.mark.parametrize("side", [1 << 15, 20_000])
+def test_too_large_a_program_is_refused(side: int) -> None:
+    text = f"ENTRY e {{ x = f32[] parameter(0) ROOT b = f32[{side},{side}] broadcast(x), dimensions={{}} }}"
+    with pytest.raises(xe.XlaExplorerError, match="too many for the evaluator") as refused:
+        xe.xla.risks(text)
+    assert "smaller arguments" in refused.value.hint

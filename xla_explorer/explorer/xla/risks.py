@@ -19,6 +19,7 @@ from xla_explorer.explorer.xla.number_risks import NUMBER_CHECKS, Array, Finding
 from xla_explorer.explorer.xla.places import PlacedModule, short_place
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.floating_point import default_floating_point
+from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.evaluator.arguments import evaluate_here
 from xla_explorer.hlo.evaluator.registry import Value
 from xla_explorer.hlo.instruction import HloInstruction
@@ -27,6 +28,10 @@ from xla_explorer.hlo.module import HloModule
 _FIRST_RUNS: Final = 8
 _EVERY: Final = 64
 """Executions of an operation in a loop that are checked: the first ones, then one in `_EVERY`."""
+_MOST_SECONDS: Final = 120.0
+_MOST_BYTES: Final = 1 << 29
+_MOST_FLOPS: Final = 5e10
+"""Bounds of one operation, which cannot be interrupted."""
 _ORDER: Final = (
     *("NaN", "infinity", "index-out-of-range", "dropped-update", "overwritten-update"),
     *("integer-overflow", "cancellation", "absorption", "narrow-sum", "all-pairs"),
@@ -101,6 +106,11 @@ def risks(program: Any, *arrays: Any, seconds: float = 30.0, **keywords: Any) ->
     Risks
         A row per operation with its source line, the evidence and a change to try.
 
+    Raises
+    ------
+    XlaExplorerError
+        An operation is too large for the evaluator.
+
     Examples
     --------
     >>> import numpy as np
@@ -113,8 +123,11 @@ def risks(program: Any, *arrays: Any, seconds: float = 30.0, **keywords: Any) ->
     """
     written = getattr(program, "source", None)  # of a session: before its passes
     program = written if isinstance(written, HloModule) else program
+    if isinstance(program, HloModule):
+        _check_size(program)  # before random arguments are made
     module, leaves = given(program, arrays, keywords)
-    deadline = time.monotonic() + seconds
+    _check_size(module)
+    deadline = time.monotonic() + min(seconds, _MOST_SECONDS)
     places, note = PlacedModule(module), ""
     tries: list[tuple[str, list[Any], tuple[str, ...]]]
     tries = [("the given arguments", leaves, _ORDER)]
@@ -140,6 +153,20 @@ def risks(program: Any, *arrays: Any, seconds: float = 30.0, **keywords: Any) ->
     for risk in _all_pairs(module, places):
         found.setdefault((risk.kind, risk.line), risk)
     return Risks(module.name, sorted(found.values(), key=_severity), note)
+
+
+def _check_size(module: HloModule) -> None:
+    """Raise XlaExplorerError for an operation that the evaluator would compute for too long."""
+    for i in module.instructions():
+        if i.opcode.name in _WHOLE:
+            continue
+        cost = instruction_cost(i)
+        if i.shape.byte_size > _MOST_BYTES or cost.flops + cost.transcendentals > _MOST_FLOPS:
+            raise XlaExplorerError(
+                f"%{i.name} makes {i.shape.byte_size:,} bytes with {cost.flops:,.0f} operations, "
+                "too many for the evaluator",
+                "give a program with smaller arguments; the risks are the same",
+            )
 
 
 def _severity(risk: Risk) -> tuple[bool, int]:
