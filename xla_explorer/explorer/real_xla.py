@@ -47,11 +47,13 @@ from xla_explorer.explorer.xla import (
     replay,
     replay_fusion,
 )
+from xla_explorer.explorer.xla.captured_names import with_variables
 from xla_explorer.explorer.xla.compile_time import WhySlowToCompile, why_slow_to_compile
 from xla_explorer.explorer.xla.differences import CauseOfDifference, cause_of_difference
 from xla_explorer.explorer.xla.first_nan import FirstNan, first_nan
 from xla_explorer.explorer.xla.flag_sweeps import given, sweep_flags, time
 from xla_explorer.explorer.xla.flipped import Flipped, XlaDifference, differences
+from xla_explorer.explorer.xla.host_calls import host_calls, host_calls_note
 from xla_explorer.explorer.xla.missing_jit import missing_jit_note
 from xla_explorer.explorer.xla.overrides import XlaOverrides, XlaSearch, overrides, search
 from xla_explorer.explorer.xla.profile import single_module
@@ -197,10 +199,13 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> 
     page.advice, page.without_gain = try_advice(
         page.advice, module, executable, leaves, each * _ROUNDS
     )
+    page.captured = with_variables(page.captured, session.source, program)
+    page.host = host_calls(program, arrays, keywords, module, leaves)
     page.notes += [
         note
         for note in (
             measured_on_one(module),
+            host_calls_note(page.host),
             missing_jit_note(program, arrays, keywords, module, page.run_us),
             missing_donation_note(session.module),
             repeated_block_note(module),
@@ -304,6 +309,7 @@ def why_memory(program: Any, *arrays: Any, **keywords: Any) -> WhyMemory:
     donated = _donated(program, arrays, keywords)
     session, _ = _on_xla(program, arrays, keywords)
     page = explain_memory(session, donated, _xla(session).restored)
+    page.captured = with_variables(page.captured, session.source, program)
     page.notes += [note for note in (measured_on_one(session.source),) if note]
     return page
 

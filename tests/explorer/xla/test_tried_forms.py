@@ -8,8 +8,8 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.explorer.advice.rules import Facts, KernelFact
 from xla_explorer.explorer.xla.advice import advise
+from xla_explorer.explorer.xla.forms import rewritten
 from xla_explorer.explorer.xla.tried_advice import TimedTrial
-from xla_explorer.explorer.xla.tried_forms import rewritten
 
 EXPERTS = """HloModule m
 ENTRY e {
@@ -106,3 +106,118 @@ def test_one_disturbed_round_of_eleven_does_not_count() -> None:
     trial = TimedTrial([10.0] * 11, [*[5.0] * 9, 4.0, 40.0], 0.0)
     assert trial.interval == (0.5, 0.5)
     assert TimedTrial([10.0, 10.0], [5.0, 20.0], 0.0).interval == (0.5, 2.0)
+
+
+def _same(form: str, text: str, *arguments: np.ndarray) -> xe.HloModule:
+    """Return the rewritten program, whose values agree with the program's."""
+    module = xe.parse_hlo(text)
+    made = rewritten(form, module)
+    assert made is not None
+    given = arguments or xe.random_arguments(module)
+    one, two = xe.evaluate(made, *given), xe.evaluate(module, *given)
+    np.testing.assert_allclose(one, two, rtol=1e-5, atol=1e-6)
+    return made
+
+
+ONE_HOT = """HloModule m
+store { a = f32[] parameter(0)  ROOT b = f32[] parameter(1) }
+ENTRY e {
+  zero = f32[] constant(0)
+  into = f32[4,3] broadcast(zero), dimensions={}
+  n = s32[4] iota(), iota_dimension=0
+  column = s32[4,1] reshape(n)
+  chosen = s32[4,1] parameter(0)
+  both = s32[4,2] concatenate(column, chosen), dimensions={1}
+  one = f32[] constant(2)
+  ones = f32[4] broadcast(one), dimensions={}
+  ROOT s = f32[4,3] scatter(into, both, ones), update_window_dims={}, inserted_window_dims={0,1},
+    scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, to_apply=store
+}"""
+
+
+def test_a_scatter_of_ones_is_a_comparison() -> None:
+    made = _same("compared-one-hot", ONE_HOT, np.array([[2], [0], [3], [1]], np.int32))
+    names = [i.opcode.name for i in made.entry.instructions.values()]
+    assert "scatter" not in names and "compare" in names
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("column, chosen", "chosen, column"),
+        ("parameter(1)", "subtract(a, a)"),
+        ("iota()", "iota()"),
+    ],
+)
+def test_other_scatters_are_left_alone(change: tuple[str, str]) -> None:
+    text = ONE_HOT.replace(*change)
+    if change[0] == change[1]:
+        text = text.replace("n = s32[4] iota(), iota_dimension=0", "n = s32[4] parameter(1)")
+    assert rewritten("compared-one-hot", xe.parse_hlo(text)) is None
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        ("[64,3,4]", "[64,4,2]", "[64,3,2]"),
+        ("[64,4,3]", "[64,2,4]", "[64,3,2]"),
+        ("[64,3,4]", "[64,4]", "[64,3]"),
+    ],
+)
+def test_small_products_are_multiplied_and_summed(shapes: tuple[str, str, str]) -> None:
+    a, b, c = shapes
+    lhs = 2 if a.endswith("4]") else 1
+    rhs = 1 if b in ("[64,4,2]", "[64,4]") else 2
+    text = f"""ENTRY e {{ a = f32{a} parameter(0) b = f32{b} parameter(1)
+      ROOT d = f32{c} dot(a, b), lhs_batch_dims={{0}}, lhs_contracting_dims={{{lhs}}},
+        rhs_batch_dims={{0}}, rhs_contracting_dims={{{rhs}}} }}"""
+    made = _same("multiplied-and-summed", text)
+    assert "dot" not in [i.opcode.name for i in made.entry.instructions.values()]
+    large = text.replace("64", "8")
+    assert rewritten("multiplied-and-summed", xe.parse_hlo(large)) is None
+
+
+def test_results_take_the_memory_of_arguments() -> None:
+    text = """ENTRY e { a = f32[8] parameter(0) b = f32[4] parameter(1) c = f32[8] parameter(2)
+      s = f32[8] add(a, c) n = f32[4] negate(b) ROOT t = (f32[8], f32[4]) tuple(s, n) }"""
+    made = rewritten("donated", xe.parse_hlo(text))
+    assert made is not None
+    aliases = str(made.attributes["input_output_alias"])
+    assert "{0}: (0, {}, may-alias)" in aliases and "{1}: (1, {}, may-alias)" in aliases
+    assert rewritten("donated", made) is None
+
+
+def test_half_precision_is_computed_in_32_bits() -> None:
+    text = """ENTRY e { a = f32[8] parameter(0) h = bf16[8] convert(a) m = bf16[8] multiply(h, h)
+      ROOT r = f32[8] convert(m) }"""
+    made = rewritten("halves-in-32-bits", xe.parse_hlo(text))
+    assert made is not None and "bf16" not in made.to_text()
+
+
+def test_data_in_the_order_in_which_they_are_read() -> None:
+    """The elements are the same in another order, and the movement is gone."""
+    text = """ENTRY e { t = f32[3,8] parameter(0) i = s32[5,1] parameter(1)
+      g = f32[3,5] gather(t, i), offset_dims={0}, collapsed_slice_dims={1}, start_index_map={1},
+        index_vector_dim=1, slice_sizes={3,1}
+      ROOT r = f32[5,3] transpose(g), dimensions={1,0} }"""
+    module = xe.parse_hlo(text)
+    made = rewritten("rows-first", module)
+    assert made is not None
+    table, index = (
+        np.arange(24, dtype=np.float32).reshape(3, 8),
+        np.array([[7], [0], [3], [3], [1]]),
+    )
+    rows = xe.evaluate(made, table.T.reshape(3, 8).copy(), index.astype(np.int32))
+    np.testing.assert_array_equal(rows, table.T[index[:, 0]])
+    assert "transpose" not in [i.opcode.name for i in made.entry.instructions.values()]
+    still = rewritten("without-transposes", module)
+    assert still is not None and xe.evaluate(still, table, index.astype(np.int32)).shape == (5, 3)
+
+
+def test_a_program_whose_values_decide_its_work_is_not_reordered() -> None:
+    text = """body { s = f32[] parameter(0) ROOT n = f32[] multiply(s, s) }
+      until { s = f32[] parameter(0) c = f32[] constant(1) ROOT l = pred[] compare(s, c), direction=GT }
+      ENTRY e { x = f32[3,8] parameter(0) y = f32[] parameter(1)
+        w = f32[] while(y), condition=until, body=body
+        t = f32[8,3] transpose(x), dimensions={1,0} ROOT r = (f32[8,3], f32[]) tuple(t, w) }"""
+    assert rewritten("without-transposes", xe.parse_hlo(text)) is None

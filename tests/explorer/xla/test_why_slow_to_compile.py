@@ -9,6 +9,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.explorer.xla.compile_time.causes import causes_of
+from xla_explorer.explorer.xla.compile_time.kernel_compile import KernelCompile
 from xla_explorer.explorer.xla.compile_time.recording import _stages, spans_of
 
 MS = 10**9  # picoseconds
@@ -52,7 +53,8 @@ def test_a_captured_array_and_a_folded_one_are_causes():
 
 def test_a_kernel_that_takes_most_of_the_time_is_a_cause():
     module = xe.parse_hlo("ENTRY m { ROOT x = f32[4] parameter(0) }")
-    kernels = [("big", 5.0, "a.py:1"), ("b", 1.0, ""), ("c", 1.0, ""), ("d", 1.0, "")]
+    times = [("big", 5.0, "a.py:1"), ("b", 1.0, ""), ("c", 1.0, ""), ("d", 1.0, "")]
+    kernels = [KernelCompile(name, "add", 1, seconds, 0.0, line) for name, seconds, line in times]
     [cause] = causes_of(module, 1.0, kernels)
     assert (cause.kind, cause.line) == ("large-kernel", "a.py:1")
     assert causes_of(module, 1.0, kernels[1:]) == []

@@ -33,19 +33,22 @@ def without_host_callbacks(module: HloModule) -> tuple[HloModule, tuple[str, ...
     """Return the module without calls of host functions, and the names of calls that became zeros.
 
     A module without such calls is returned as it is, else a copy: a call without results is
-    removed, one with results becomes zeros of their shapes. Only calls that surely run are named;
+    removed, one with results becomes zeros of their shapes, or an operand of the same shape: the
+    operand's own computation then still runs. Only calls that surely run are named;
     one in a branch of a conditional may never run, such as a check of errors. A warning names each
     call.
     """
-    if not any(_is_callback(i) for i in module.instructions()):
+    if not any(is_host_callback(i) for i in module.instructions()):
         return module, ()
     copy = module.clone()
     zeroed, surely = [], _run_in_any_case(copy)
     for computation in list(copy.computations.values()):
-        for i in [i for i in computation.instructions.values() if _is_callback(i)]:
+        for i in [i for i in computation.instructions.values() if is_host_callback(i)]:
             has_results = any(leaf.is_array for _, leaf in i.shape.leaves())
             where = _place(module, i)
-            instead = "its results are zeros there" if has_results else "it is left out"
+            instead = (
+                "its results are zeros or its operands there" if has_results else "it is left out"
+            )
             warn(
                 f"{where} calls a Python function, which real XLA's process does not have: "
                 f"{instead}",
@@ -53,7 +56,7 @@ def without_host_callbacks(module: HloModule) -> tuple[HloModule, tuple[str, ...
             )
             if has_results and computation in surely:
                 zeroed.append(i.name)
-            computation.replace(i, _nothing(computation, i.shape, i))
+            computation.replace(i, _stand_in(computation, i.shape, i))
             computation.remove(i)
     return copy, tuple(zeroed)
 
@@ -84,17 +87,21 @@ def _place(module: HloModule, i: HloInstruction) -> str:
     return f"{file}:{line}" if file and line else f"%{i.name}"
 
 
-def _is_callback(i: HloInstruction) -> bool:
+def is_host_callback(i: HloInstruction) -> bool:
+    """Return True for a call of a Python function of the user's process."""
     return custom_call_target(i) in _TARGETS
 
 
-def _nothing(computation: HloComputation, shape: Shape, call: HloInstruction) -> HloInstruction:
-    """Make zeros of a shape; a token follows the tokens that the call took."""
+def _stand_in(computation: HloComputation, shape: Shape, call: HloInstruction) -> HloInstruction:
+    """Make a value of a shape: an operand, or zeros; a token follows those that the call took."""
     if shape.is_tuple:
         return computation.add(
-            "tuple", shape, [_nothing(computation, part, call) for part in shape.tuple_shapes]
+            "tuple", shape, [_stand_in(computation, part, call) for part in shape.tuple_shapes]
         )
     if shape.is_array:
+        for operand in call.operands:
+            if operand.shape == shape:
+                return operand
         zero = computation.add_constant(
             literal_from_array(np.zeros((), shape.element_type.dtype), shape.with_dimensions(()))
         )

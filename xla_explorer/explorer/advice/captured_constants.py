@@ -20,13 +20,15 @@ _NAMED: Final = 3  # constants that the sentence names
 class CapturedConstant(NamedTuple):
     """A large constant of a program before its first pass.
 
-    line: the line of the user's source; empty if unknown.
+    line: the line of the user's source; empty if unknown. variable: the captured variable; empty if
+    unknown.
     """
 
     name: str
     shape: str
     bytes: int
     line: str
+    variable: str = ""
 
 
 def large_constants(module: HloModule, least_bytes: int = LEAST_BYTES) -> list[HloInstruction]:
@@ -48,11 +50,10 @@ def captured_constants(
     """
     found = []
     for i in large_constants(session.source, least_bytes):
-        lines = [line for one in (i, *i.users) if (line := source_line(session, one.id))]
+        places = [session.source_lines.metadata_place(one.metadata) for one in (i, *i.users)]
+        lines = [line for line in places if line] or [source_line(session, i.id)]
         found.append(
-            CapturedConstant(
-                i.name, i.shape.text_without_layout, i.shape.byte_size, lines[0] if lines else ""
-            )
+            CapturedConstant(i.name, i.shape.text_without_layout, i.shape.byte_size, lines[0])
         )
     return found
 
@@ -62,7 +63,8 @@ def captured_sentence(found: list[CapturedConstant]) -> str:
     if not found:
         return ""
     named = [
-        f"%{one.name} {one.shape}{f' at {one.line}' if one.line else ''}" for one in found[:_NAMED]
+        f"{one.variable or '%' + one.name} {one.shape}{f' at {one.line}' if one.line else ''}"
+        for one in found[:_NAMED]
     ]
     more = f", {len(found) - _NAMED} more" if len(found) > _NAMED else ""
     size = byte_count(sum(one.bytes for one in found))

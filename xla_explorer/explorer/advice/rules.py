@@ -130,7 +130,7 @@ def _product_moves(facts: Facts, *, stacked: bool) -> list[KernelFact]:
     moves = [
         (kernel, product)
         for kernel in facts.kernels
-        if (product := _product_of(kernel.instruction)) is not None
+        if (product := product_of(kernel.instruction)) is not None
     ]
     lines = {
         line_of.get(product, kernel.line)
@@ -169,7 +169,7 @@ def _flattens_a_stack(i: HloInstruction) -> bool:
     return apart == 1
 
 
-def _product_of(i: HloInstruction) -> HloInstruction | None:
+def product_of(i: HloInstruction) -> HloInstruction | None:
     """Return the product that reads a kernel's moved result; None for other kernels."""
     if not (i.opcode.name in _MOVES or (i.opcode.name == "fusion" and _ends_in_a_move(i))):
         return None
@@ -196,9 +196,9 @@ def _ends_in_a_move(i: HloInstruction) -> bool:
 def copy_less_in_loops(facts: Facts) -> Advice | None:
     """Time in kernels of loops that only move data."""
     moves = [
-        kernel for kernel in facts.kernels if kernel.calls > 1 and _only_moves(kernel.instruction)
+        kernel for kernel in facts.kernels if kernel.calls > 1 and only_moves(kernel.instruction)
     ]
-    moves = [kernel for kernel in moves if _product_of(kernel.instruction) is None]
+    moves = [kernel for kernel in moves if product_of(kernel.instruction) is None]
     gain = sum(kernel.us for kernel in moves)
     if gain < NOTABLE * facts.run_us:
         return None
@@ -207,7 +207,8 @@ def copy_less_in_loops(facts: Facts) -> Advice | None:
     return Advice(gain, f"{seen}: {change}", longest_line(moves))
 
 
-def _only_moves(i: HloInstruction) -> bool:
+def only_moves(i: HloInstruction) -> bool:
+    """Return True for a kernel that only copies or transposes."""
     if i.opcode.name != "fusion":
         return i.opcode.name in _MOVES
     inside = {one.opcode.name for one in i.called[0].instructions.values()} - {

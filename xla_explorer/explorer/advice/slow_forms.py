@@ -83,7 +83,8 @@ def donate_arguments(facts: Facts) -> Advice | None:
     copy = max(found, key=lambda kernel: kernel.us).instruction
     lines = SourceLines(copy.parent.module)
     places = [lines.metadata_place(user.metadata) for user in copy.users]
-    return advice._replace(line=next(filter(None, places), advice.line))
+    line = next(filter(None, places), advice.line)
+    return advice._replace(line=line, form="donated")
 
 
 def copied_argument(i: HloInstruction) -> HloInstruction | None:
@@ -186,12 +187,9 @@ def index_major(facts: Facts) -> Advice | None:
         return row > 1 and tuple(indexed) == (minor,)
 
     change = "keep the indexed dimension first and the features last, x.at[i].add(u) and x[i] with x of [n, features]"
-    return of_kernels(
-        facts,
-        strewn,
-        "scatters and gathers by the last dimension, whose rows are strewn over memory,",
-        change,
-    )
+    seen = "scatters and gathers by the last dimension, whose rows are strewn over memory,"
+    advice = of_kernels(facts, strewn, seen, change)
+    return advice and advice._replace(form="rows-first")
 
 
 def weights_per_row(facts: Facts) -> Advice | None:

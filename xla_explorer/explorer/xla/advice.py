@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from xla_explorer.explorer.advice.array_forms import ARRAY_FORMS
 from xla_explorer.explorer.advice.known_gathers import slices_for_known_gathers
 from xla_explorer.explorer.advice.loop_forms import WASTE_IN_LOOPS
 from xla_explorer.explorer.advice.rules import (
@@ -151,11 +152,11 @@ def sort_by_our_compiler(facts: Facts) -> Advice | None:
 RULES: Final[tuple[Rule, ...]] = (
     compile_small_loops, unroll_small_loops, flatten_products, batch_stacked_weights, convolutions_by_eigen, batch_small_kernels,
     reductions_without_ynn, sort_by_our_compiler, copy_less_in_loops, halve_doubles, *SLOW_FORMS,
-    *WASTE_IN_LOOPS, slices_for_known_gathers,
+    *ARRAY_FORMS, *WASTE_IN_LOOPS, slices_for_known_gathers,
 )  # fmt: skip
 
 
-def advise(facts: Facts, most: int = 3) -> list[Advice]:
+def advise(facts: Facts, most: int = 6) -> list[Advice]:
     """Return the rules' advice, the largest gain first."""
     found = [advice for rule in RULES if (advice := rule(facts)) is not None]
     return sorted(found, key=lambda advice: -advice.gain_us)[:most]

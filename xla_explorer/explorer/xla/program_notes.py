@@ -34,7 +34,7 @@ def missing_donation_note(module: HloModule) -> str | None:
 
 def repeated_block_note(module: HloModule) -> str | None:
     """Return a sentence about blocks that a Python loop repeats; None if they are few."""
-    for one in repeated_block(module, 0.0):
+    for one in repeated_block(module):
         if one.share >= _MOST:
             return f"{one.sentence} ({one.line}); xe.xla.why_slow_to_compile has its cost"
     return None

@@ -11,16 +11,18 @@ from xla_explorer.backends.xla.child import XlaChild, XlaProcessError
 from xla_explorer.backends.xla.source_names import SourceNames
 from xla_explorer.backends.xla.xla_platform import XlaExecutable
 from xla_explorer.explorer.advice.rules import Advice
-from xla_explorer.explorer.xla.tried_forms import rewritten
+from xla_explorer.explorer.xla.forms import FORMS, rewritten
 from xla_explorer.explorer.xla.what_if import largest_difference
 from xla_explorer.hlo.module import HloModule
 
-_ROUNDS: Final = 11
+_ROUNDS: Final = 25
+_FEW_ROUNDS: Final = 11  # of programs that run long
+_LONG_US: Final = 5e4
+_RANKS: Final = {_ROUNDS: 7, _FEW_ROUNDS: 1}
+"""Ranks from the ends between which the median lies in 95 of 100 series (binomial, p = 1/2)."""
 _LEAST: Final = 3  # runs a round
 _GAIN: Final = 1.03
 """Times that differ by less count as equal."""
-_MOST_DIFFERENT: Final = 1e-2
-"""Results of a rewritten program that differ by more are those of another program."""
 
 
 class TimedTrial(NamedTuple):
@@ -34,10 +36,11 @@ class TimedTrial(NamedTuple):
     def interval(self) -> tuple[float, float]:
         """The interval in which the median of (with : without) lies with a probability of 95 %.
 
-        Of eleven rounds, the second smallest and the second largest ratio; of fewer, all.
+        Of an unusual number of rounds, the smallest and the largest ratio.
         """
         ratios = sorted([b / a for a, b in zip(self.before, self.after, strict=True)])
-        return (ratios[1], ratios[-2]) if len(ratios) >= _ROUNDS else (ratios[0], ratios[-1])
+        rank = _RANKS.get(len(ratios), 0)
+        return ratios[rank], ratios[-1 - rank]
 
 
 def try_advice(
@@ -63,7 +66,8 @@ def try_advice(
         if trial is None:
             kept += [one] if one.form else []
             continue
-        if one.form and not trial.difference <= _MOST_DIFFERENT:
+        most = FORMS[one.form].most_different if one.form else None
+        if most is not None and not trial.difference <= most:
             continue
         before, after = [float(np.median(times)) for times in (trial.before, trial.after)]
         ratios = trial.interval
@@ -71,7 +75,7 @@ def try_advice(
             tried_us=(before, after),
             gain_us=max(before - after, 0.0),
             ratios=ratios,
-            difference=trial.difference,
+            difference=trial.difference if most is not None or one.flags else 0.0,
         )
         helps = before > _GAIN * after and ratios[1] < 1.0
         (kept if helps else without_gain).append(tried)
@@ -88,12 +92,13 @@ def _timed(
     theirs = [a.astype(kind, copy=False) for a, kind in zip(arrays, kinds, strict=True)]
     before: list[float] = []
     after: list[float] = []
-    each = max(repeats // _ROUNDS, _LEAST)
+    each = max(repeats // _FEW_ROUNDS, _LEAST)
     try:
         child.ask(*SourceNames(module).request)
         results = list(child.ask("run", theirs))
-        difference = largest_difference(list(executable.run(arrays)), results)
-        for _ in range(_ROUNDS):
+        difference = _difference(list(executable.run(arrays)), results)
+        rounds = _ROUNDS if executable.time(arrays, 1)[0] < _LONG_US else _FEW_ROUNDS
+        for _ in range(rounds):
             before.append(float(np.median(executable.time(arrays, each))))
             after.append(float(np.median([float(us) for us in child.ask("time", theirs, each)])))
     except XlaProcessError:
@@ -101,3 +106,9 @@ def _timed(
     finally:
         child.close()
     return TimedTrial(before, after, difference)
+
+
+def _difference(before: list[Any], after: list[Any]) -> float:
+    """Return the largest difference of results; infinity for results of other shapes."""
+    alike = [a.shape == b.shape for a, b in zip(before, after, strict=True)]
+    return largest_difference(before, after) if all(alike) else float("inf")

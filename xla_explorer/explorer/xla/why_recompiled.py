@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, wraps
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from xla_explorer.explorer.display.blocks import Blocks, Table
+from xla_explorer.explorer.display.blocks import Blocks, Listing, Table
+from xla_explorer.explorer.display.quantities import number_of
 from xla_explorer.explorer.display.report import Report
-from xla_explorer.explorer.sessions.call_signatures import diff_signatures
+from xla_explorer.explorer.sessions.call_signatures import SignatureChange, diff_signatures
 from xla_explorer.explorer.xla.places import short_place
 from xla_explorer.explorer.xla.repeated_lines import RepeatedLine, repeated_lines
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -56,17 +58,61 @@ class Call(NamedTuple):
     reason: str
 
 
+class Remedy(NamedTuple):
+    """A change that avoids compiles.
+
+    Attributes
+    ----------
+    place : str
+        The argument: `args[0]['w']`.
+    line : str
+        The user's line that defines the function.
+    what : str
+        `shape`, `value`, `element type`, `weak type`, `kind`, `structure` or `device`.
+    compiles : int
+        Calls that compiled because of it.
+    saves : float
+        Milliseconds of these compiles, as measured.
+    change : str
+        A sentence.
+    """
+
+    place: str
+    line: str
+    what: str
+    compiles: int
+    saves: float
+    change: str
+
+
+_CHANGES: Final = {
+    "shape": "pad it to one size (or to few sizes) and mask the rest",
+    "value": "pass it as an array, not as a static argument",
+    "element type": "convert it before the call, jnp.asarray(x, dtype)",
+    "weak type": "pass an array in place of a Python number, jnp.asarray(x, dtype)",
+    "kind": "pass the same kind of object each time, jnp.asarray(x, dtype)",
+    "structure": "pass the same structure, with the same keys, each time",
+    "device": "place it on one device, jax.device_put, before the first call",
+}
+
+
 class WhyRecompiled(Report):
     """The calls; `compiles` counts those for which XLA compiled.
 
     repeated: a RepeatedLine for each source line that the first compile traced many times, the most
-    instructions first.
+    instructions first. remedies: a Remedy for each argument that made calls compile again, the most
+    time first.
     """
 
     def __init__(
-        self, name: str, calls: Sequence[Call], repeated: Sequence[RepeatedLine] = ()
+        self,
+        name: str,
+        calls: Sequence[Call],
+        repeated: Sequence[RepeatedLine] = (),
+        remedies: Sequence[Remedy] = (),
     ) -> None:
         self.name, self.calls, self.repeated = name, tuple(calls), tuple(repeated)
+        self.remedies = tuple(remedies)
         self.compiles = sum(call.compiled for call in calls)
 
     def headline(self) -> str:
@@ -82,6 +128,8 @@ class WhyRecompiled(Report):
     def blocks(self) -> Blocks:
         """Yield a row for each call, and the lines that were traced many times."""
         yield Table(Call._fields, self.calls, "calls, in ms")
+        if self.remedies:
+            yield Listing("try first:", [_remedy_text(one) for one in self.remedies], numbered=True)
         if self.repeated:
             note = (
                 "a Python loop is unrolled: jax.lax.fori_loop, jax.lax.scan or jax.vmap trace "
@@ -140,6 +188,7 @@ def why_recompiled(
         )
     phases = _record_phases()
     found: list[Call] = []
+    changed: dict[tuple[str, str], list[float]] = {}
     for number, arguments in enumerate(calls):
         phases.clear()
         started = time.perf_counter()
@@ -159,14 +208,37 @@ def why_recompiled(
             1e3 * (moved - started),
             1e3 * (ended - returned),
         )
-        why = (
-            _why(calls, number, [one.number for one in found if one.compiled], static_argnums)
-            if compiled
-            else ""
-        )
+        earlier = [one.number for one in found if one.compiled]
+        changes = _changes(calls, number, earlier, static_argnums) if compiled else []
+        for one in changes:
+            changed.setdefault((one.place, one.what), []).append(trace + lower + compiling)
+        why = _why(changes, bool(earlier)) if compiled else ""
         found.append(Call(number, compiled, transfer, trace, lower, compiling, dispatch, run, why))
     repeated = _repeated(jitted, calls[0]) if found and found[0].compiled else []
-    return WhyRecompiled(getattr(function, "__name__", "function"), found, repeated)
+    name = getattr(function, "__name__", "function")
+    return WhyRecompiled(name, found, repeated, _remedies(changed, _definition(function)))
+
+
+def _remedies(changed: Mapping[tuple[str, str], Sequence[float]], line: str) -> list[Remedy]:
+    rows = [
+        Remedy(place, line, what, len(times), sum(times), _CHANGES.get(what, ""))
+        for (place, what), times in changed.items()
+    ]
+    return sorted(rows, key=lambda one: -one.saves)
+
+
+def _remedy_text(one: Remedy) -> str:
+    at = f" ({one.line})" if one.line else ""
+    return (
+        f"{one.place}, whose {one.what} changes, compiled {number_of(one.compiles, 'time')} again "
+        f"in {one.saves:.0f} ms: {one.change}{at}"
+    )
+
+
+def _definition(function: Callable[..., Any]) -> str:
+    """Return the line of a function's definition; empty if it has no source."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return short_place(f"{code.co_filename}:{code.co_firstlineno}") if code is not None else ""
 
 
 def _repeated(jitted: Callable[..., Any], arguments: tuple[Any, ...]) -> list[RepeatedLine]:
@@ -177,24 +249,28 @@ def _repeated(jitted: Callable[..., Any], arguments: tuple[Any, ...]) -> list[Re
         return []
 
 
-def _why(
+def _changes(
     calls: Sequence[tuple[Any, ...]], number: int, compiled: Sequence[int], static: tuple[int, ...]
-) -> str:
-    """Return the smallest difference to a call that compiled before."""
-    if not compiled:
-        return "the first call"
+) -> list[SignatureChange]:
+    """Return the differences to the nearest call that compiled before; empty for the first."""
     differences = [
         diff_signatures(calls[earlier], calls[number], static).changes for earlier in compiled
     ]
-    least = min(differences, key=len)
-    if not least:
+    return min(differences, key=len, default=[])
+
+
+def _why(changes: Sequence[SignatureChange], has_earlier: bool) -> str:
+    """Return the reason of a compile as a text."""
+    if not has_earlier:
+        return "the first call"
+    if not changes:
         return (
             "the arguments agree: a new function object, another configuration, or a cache that "
             "was cleared"
         )
     return "; ".join(
-        [f"{one.place}: {one.what} {one.first} became {one.second}" for one in least[:3]]
-    ) + (f"; {len(least) - 3} more" if len(least) > 3 else "")
+        [f"{one.place}: {one.what} {one.first} became {one.second}" for one in changes[:3]]
+    ) + (f"; {len(changes) - 3} more" if len(changes) > 3 else "")
 
 
 def _placed(jax: Any, argument: Any) -> Any:

@@ -11,6 +11,7 @@ from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.measures.kernel_costs import measured_bound
 from xla_explorer.explorer.tables.kernel import Kernel
 from xla_explorer.explorer.xla.advice import advise
+from xla_explorer.explorer.xla.host_calls import HostCalls
 from xla_explorer.explorer.xla.places import short_place
 from xla_explorer.explorer.xla.profile import XlaProfile
 from xla_explorer.explorer.xla.replay import ReplayedFusion
@@ -42,7 +43,12 @@ class WhySlow(Report):
     without_gain
         Flags and rewritten programs that a rule would have proposed, but that did not help.
     notes
-        Further facts: a function that is called without `jax.jit`, or several devices.
+        Further facts: a function that is called without `jax.jit`, calls of Python, or several
+        devices.
+    host
+        Calls of Python in each run, with their cost; None if there are none.
+    captured
+        A CapturedConstant for each constant of a MiB or more in the program as it was given.
     """
 
     def __init__(
@@ -67,6 +73,9 @@ class WhySlow(Report):
         self.advice: list[Advice] = advise(self._facts(len(runs)))
         self.without_gain: list[Advice] = []
         self.notes: list[str] = []
+        self.host: HostCalls | None = None
+        session = profile.session
+        self.captured = captured_constants(session) if session is not None else []
 
     def _facts(self, runs: int) -> Facts:
         """Return the facts for the rules: times without a recorder."""
@@ -110,10 +119,8 @@ class WhySlow(Report):
             yield Sentence(
                 f"no rule has a change to propose: {seen} that takes a notable part of a run"
             )
-        if self.profile.session is not None and (
-            captured := captured_constants(self.profile.session)
-        ):
-            yield Sentence(captured_sentence(captured))
+        if self.captured:
+            yield Sentence(captured_sentence(self.captured))
         if self.without_gain:
             yield Listing(
                 "tried, no gain:",

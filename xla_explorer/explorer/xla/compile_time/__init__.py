@@ -1,9 +1,9 @@
 """`xe.xla.why_slow_to_compile`: where real XLA's compile time goes, and what causes it."""
 
 from xla_explorer.explorer.xla.compile_time.causes import CompileCause
+from xla_explorer.explorer.xla.compile_time.kernel_compile import KernelCompile
 from xla_explorer.explorer.xla.compile_time.report import (
     CompileStage,
-    KernelCompile,
     PassTime,
     WhySlowToCompile,
 )

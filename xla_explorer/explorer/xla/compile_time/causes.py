@@ -8,12 +8,14 @@ from typing import Final, NamedTuple
 from xla_explorer.explorer.advice.captured_constants import LEAST_BYTES, large_constants
 from xla_explorer.explorer.display.quantities import byte_count, number_of
 from xla_explorer.explorer.sessions.source_lines import SourceLines, in_library, shown_file
+from xla_explorer.explorer.xla.compile_time.kernel_compile import KernelCompile
 from xla_explorer.explorer.xla.places import PlacedModule, short_place
 from xla_explorer.explorer.xla.repeated_lines import repeated_lines
 from xla_explorer.hlo.metadata import parse_metadata
 from xla_explorer.hlo.module import HloModule
 
 _LARGE_KERNEL: Final = 0.2  # of all kernels' time, from which one kernel is named
+_KERNELS_OF_A_LOOP: Final = 3  # a counter, a comparison, slices of the stacked parameters
 _FOLDED: Final = 1 << 16  # bytes of a value that XLA computes while it compiles
 
 
@@ -42,17 +44,21 @@ class CompileCause(NamedTuple):
 
 
 def causes_of(
-    module: HloModule, compile_s: float, kernels: Sequence[tuple[str, float, str]]
+    module: HloModule, passes_s: float, kernels: Sequence[KernelCompile]
 ) -> list[CompileCause]:
     """Return the causes, the one that saves most first.
 
-    module: as JAX lowered it. kernels: (name, seconds, line) of each kernel's compile.
+    module: as JAX lowered it. passes_s: of all stages whose time grows with the program, without
+    kernels. kernels: of XLA's program, each with its line.
     """
-    found = [*repeated_block(module, compile_s), *_constants(module), *_large_kernels(kernels)]
+    rows = [(one.kernel, one.emit_s, one.line) for one in kernels if one.emit_s is not None]
+    found = [*repeated_block(module, passes_s, kernels), *_constants(module), *_large_kernels(rows)]
     return sorted(found, key=lambda one: (-(one.saves_s or 0.0), -one.share))
 
 
-def repeated_block(module: HloModule, compile_s: float) -> list[CompileCause]:
+def repeated_block(
+    module: HloModule, passes_s: float = 0.0, kernels: Sequence[KernelCompile] = ()
+) -> list[CompileCause]:
     """Return one cause for all lines that are traced equally often: the body of a Python loop."""
     groups: dict[int, list[tuple[str, float]]] = {}
     for row in repeated_lines(module, most=None):
@@ -71,8 +77,26 @@ def repeated_block(module: HloModule, compile_s: float) -> list[CompileCause]:
         f"{number_of(len(rows), 'line')} ({lines}{more}) traced {times} times each make up "
         f"{share:.0%} of the program: {change}"
     )
-    saves = compile_s * share * (1 - 1 / times)
-    return [CompileCause("repeated-block", short_place(call), share, sentence, saves)]
+    saves = passes_s * share * (1 - 1 / times)
+    saves += _saved_kernels({short_place(line) for line, _ in rows}, kernels)
+    if kernels and saves <= 0:
+        sentence += "; XLA compiles equal kernels once here, so it saves no time now"
+    return [CompileCause("repeated-block", short_place(call), share, sentence, max(saves, 0.0))]
+
+
+def _saved_kernels(lines: set[str], kernels: Sequence[KernelCompile]) -> float:
+    """Return the seconds of kernels that a loop in place of repeated lines would not compile.
+
+    XLA compiles equal kernels once. A loop compiles one kernel of each kind, and a few of its own.
+    """
+    times: dict[str, list[float]] = {}
+    every = [(one.emit_s or 0.0) + one.llvm_s for one in kernels if one.llvm_s > 0]
+    for one in kernels:
+        if one.line in lines and one.llvm_s > 0:
+            times.setdefault(one.opcode, []).append((one.emit_s or 0.0) + one.llvm_s)
+    kept = sum([sum(of) / len(of) for of in times.values()])
+    own = _KERNELS_OF_A_LOOP * sum(every) / max(len(every), 1)
+    return sum([sum(of) for of in times.values()]) - kept - own
 
 
 def _loop_line(module: HloModule, lines: set[str]) -> str:

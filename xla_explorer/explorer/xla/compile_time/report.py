@@ -8,6 +8,7 @@ from xla_explorer.explorer.display.blocks import Blocks, Listing, Sentence, Tabl
 from xla_explorer.explorer.display.quantities import microseconds
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.xla.compile_time.causes import CompileCause
+from xla_explorer.explorer.xla.compile_time.kernel_compile import KernelCompile
 
 _MOST: Final = 6  # rows of a table
 
@@ -45,32 +46,6 @@ class PassTime(NamedTuple):
     pipeline: str
     seconds: float
     runs: int
-
-
-class KernelCompile(NamedTuple):
-    """A kernel's way to machine code.
-
-    Attributes
-    ----------
-    kernel, opcode : str
-        Of XLA's program.
-    instructions : int
-        That it computes.
-    emit_s : float or None
-        Measured time of its compile to LLVM IR; None if XLA does not record it, or compiled an
-        equal kernel before.
-    llvm_s : float
-        LLVM's time, which XLA records for all kernels together, divided by instructions: estimated.
-    line : str
-        The user's source line.
-    """
-
-    kernel: str
-    opcode: str
-    instructions: int
-    emit_s: float | None
-    llvm_s: float
-    line: str
 
 
 class TriedFlag(NamedTuple):

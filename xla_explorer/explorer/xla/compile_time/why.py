@@ -9,10 +9,10 @@ from typing import Any, Final
 import numpy as np
 
 from xla_explorer.explorer.xla.compile_time.causes import causes_of
+from xla_explorer.explorer.xla.compile_time.kernel_compile import KernelCompile
 from xla_explorer.explorer.xla.compile_time.recording import CompileTrace, recorded
 from xla_explorer.explorer.xla.compile_time.report import (
     CompileStage,
-    KernelCompile,
     PassTime,
     TriedFlag,
     WhySlowToCompile,
@@ -32,6 +32,7 @@ _SETTINGS: Final[tuple[dict[str, Any], ...]] = (
     {"xla_llvm_disable_expensive_passes": True},
 )
 _ROUNDS: Final = 3
+_OF_KERNELS: Final = ("LLVM", "kernels to LLVM IR")  # stages that compile each kernel by itself
 _NO_KERNEL: Final = frozenset(
     {
         "parameter",
@@ -87,7 +88,6 @@ def why_slow_to_compile(
             "pass the function and its arguments",
         )
     jax = import_optional("jax", "jax")
-    module = lower(function, arrays, dict(keywords)).module
     cached = jax.config.jax_enable_compilation_cache
     jax.config.update("jax_enable_compilation_cache", False)
     try:
@@ -98,6 +98,7 @@ def why_slow_to_compile(
         lowered_at = time.perf_counter()
         compiled, trace = recorded(lowered.compile)
         jax_times = {"trace": between - started, "lower": lowered_at - between}
+        module = lower(function, arrays, dict(keywords)).module  # after the trace that is timed
         page = _page(module, _module_of(compiled), jax_times, trace)
         if flags:
             page.tried = [_tried(lowered.compile, options) for options in _SETTINGS]
@@ -132,13 +133,13 @@ def _page(
     stages = [CompileStage(name, s, s / whole if whole else 0.0) for name, s in times.items()]
     passes = [PassTime(*key, seconds, runs) for key, (seconds, runs) in trace.passes.items()]
     kernels = _kernels(scheduled, trace)
-    timed = [(one.kernel, one.emit_s, one.line) for one in kernels if one.emit_s is not None]
+    in_kernels = sum([times.get(name, 0.0) for name in _OF_KERNELS])
     return WhySlowToCompile(
         source.name,
         stages,
         sorted(passes, key=lambda one: -one.seconds),
         kernels,
-        causes_of(source, trace.total, timed),
+        causes_of(source, whole - in_kernels, kernels),
     )
 
 

@@ -1,43 +1,11 @@
-"""Rewritten forms of a program that advice proposes, made of its HLO so that they can be timed."""
+"""The form of a mixture of experts that multiplies rows by all weights, and selects."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Final
-
 from xla_explorer.compiler.pipeline.optimize import optimize
-from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES, attributes_of
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
-from xla_explorer.hlo.text import parse_hlo
-from xla_explorer.hlo.verifier import verify
-
-Form = Callable[[HloModule], "HloModule | None"]
-_KEEPS_WIDTH: Final = frozenset({"custom-call", "bitcast-convert", "infeed", "outfeed", "rng"})
-
-
-def rewritten(form: str, module: HloModule) -> HloModule | None:
-    """Return a program in the form of a name; None if it has nothing that the form changes.
-
-    Arguments keep their order; they may have other element types.
-    """
-    try:
-        made = FORMS[form](module)
-        if made is not None:
-            verify(made)
-    except XlaExplorerError:  # the program has something that the form does not provide for
-        return None
-    return made
-
-
-def in_32_bits(module: HloModule) -> HloModule | None:
-    """Return the program with 32 bits in place of each 64-bit float."""
-    inside = {i.opcode.name for i in module.instructions()}
-    text = module.to_text()
-    if inside & _KEEPS_WIDTH or not ("f64[" in text or "c128[" in text):
-        return None
-    return parse_hlo(text.replace("f64[", "f32[").replace("c128[", "c64["))
 
 
 def dense_experts(module: HloModule) -> HloModule | None:
@@ -52,9 +20,6 @@ def dense_experts(module: HloModule) -> HloModule | None:
             if i.opcode.name == "dot" and _select_after_product(i):
                 changed = True
     return flat if changed else None
-
-
-FORMS: Final[Mapping[str, Form]] = {"in-32-bits": in_32_bits, "dense-experts": dense_experts}
 
 
 def _select_after_product(product: HloInstruction) -> bool:

@@ -1,0 +1,1 @@
+"""Thirty programs with two values each, and how many of their causes are named."""

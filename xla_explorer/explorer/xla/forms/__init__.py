@@ -1,0 +1,58 @@
+"""Rewritten forms of a program that advice proposes, made of its HLO so that they can be timed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple
+
+from xla_explorer.explorer.xla.forms.dense_experts import dense_experts
+from xla_explorer.explorer.xla.forms.donated import donated
+from xla_explorer.explorer.xla.forms.one_hot import compared_one_hot
+from xla_explorer.explorer.xla.forms.small_products import multiplied_and_summed
+from xla_explorer.explorer.xla.forms.stored_order import rows_first, without_transposes
+from xla_explorer.explorer.xla.forms.widths import halves_in_32_bits, in_32_bits
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.verifier import verify
+
+__all__ = ["FORMS", "Form", "rewritten"]
+
+
+class Form(NamedTuple):
+    """A way to rewrite a program.
+
+    Attributes
+    ----------
+    rewrite : callable
+        Returns the rewritten program; None if it has nothing that the form changes. Arguments keep
+        their order; they may have other element types.
+    most_different : float or None
+        The largest difference of results that rounding explains, by their largest magnitude. None:
+        the elements have another order, since the form stands for data stored in that order.
+    """
+
+    rewrite: Callable[[HloModule], HloModule | None]
+    most_different: float | None = 1e-2
+
+
+FORMS: Final[Mapping[str, Form]] = {
+    "in-32-bits": Form(in_32_bits),
+    "halves-in-32-bits": Form(halves_in_32_bits, 5e-2),
+    "dense-experts": Form(dense_experts),
+    "compared-one-hot": Form(compared_one_hot),
+    "multiplied-and-summed": Form(multiplied_and_summed),
+    "rows-first": Form(rows_first, None),
+    "without-transposes": Form(without_transposes, None),
+    "donated": Form(donated),
+}
+
+
+def rewritten(form: str, module: HloModule) -> HloModule | None:
+    """Return a program in the form of a name; None if it has nothing that the form changes."""
+    try:
+        made = FORMS[form].rewrite(module)
+        if made is not None:
+            verify(made)
+    except XlaExplorerError:  # the program has something that the form does not provide for
+        return None
+    return made

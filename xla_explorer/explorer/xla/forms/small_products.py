@@ -1,0 +1,71 @@
+"""The form of a batch of small products that multiplies elements and sums them."""
+
+from __future__ import annotations
+
+from xla_explorer.compiler.transforms.simplifiers.algebraic.contractions import add_reducer
+from xla_explorer.explorer.advice.array_forms import is_small_product
+from xla_explorer.hlo.attributes import attributes_of
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.literal import literal_from_array
+from xla_explorer.hlo.module import HloModule
+
+
+def multiplied_and_summed(module: HloModule) -> HloModule | None:
+    """Compute each batch of small products as a product of elements and a sum."""
+    copy, changed = module.clone(), False
+    for computation in list(copy.computations.values()):
+        for i in list(computation.instructions.values()):
+            if is_small_product(i):
+                _expand(i)
+                changed = True
+    return copy if changed else None
+
+
+def _expand(product: HloInstruction) -> None:
+    """Replace a product by broadcasts to [batch, rows, contracted, columns] and a sum."""
+    place, (lhs, rhs) = product.parent, product.operands
+    batch, contracted = [
+        [list(product.attribute(f"{side}_{kind}_dims")) for side in ("lhs", "rhs")]
+        for kind in ("batch", "contracting")
+    ]
+    free = [
+        [d for d in range(one.shape.rank) if d not in (*batch[k], *contracted[k])]
+        for k, one in enumerate((lhs, rhs))
+    ]
+    sizes = lhs.shape.dimensions
+    extents = [sizes[d] for d in batch[0]] + [sizes[d] for d in free[0]]
+    extents += [sizes[d] for d in contracted[0]] + [rhs.shape.dimensions[d] for d in free[1]]
+    first = len(batch[0]) + len(free[0])
+    summed = tuple(range(first, first + len(contracted[0])))
+    after = first + len(summed)
+    places = [
+        {d: k for k, d in enumerate(batch[0] + free[0] + contracted[0])},
+        {d: k for k, d in enumerate(batch[1])}
+        | {d: first + k for k, d in enumerate(contracted[1])}
+        | {d: after + k for k, d in enumerate(free[1])},
+    ]
+    shape = product.shape.with_dimensions(extents)
+    wide = []
+    for one, at in zip((lhs, rhs), places, strict=True):
+        order = sorted(at, key=lambda d: at[d])  # a broadcast's dimensions increase
+        if order != list(range(one.shape.rank)):
+            turned = one.shape.with_dimensions([one.shape.dimensions[d] for d in order])
+            one = place.add("transpose", turned, [one], attributes_of({"dimensions": tuple(order)}))
+        if one.shape.element_type != product.shape.element_type:
+            kind = product.shape.with_dimensions(one.shape.dimensions)
+            one = place.add("convert", kind, [one])
+        to = attributes_of({"dimensions": tuple(sorted(at.values()))})
+        wide.append(place.add("broadcast", shape, [one], to))
+    multiplied = place.add("multiply", shape, wide, metadata=product.metadata)
+    dtype = product.shape.element_type.dtype
+    zero = place.add_constant(literal_from_array(dtype.type(0), product.shape.with_dimensions([])))
+    total = place.add(
+        "reduce",
+        product.shape,
+        [multiplied, zero],
+        attributes_of({"dimensions": summed}),
+        called=(add_reducer(place, product.shape),),
+        metadata=product.metadata,
+    )
+    place.replace(product, total)
+    place.remove(product)

@@ -1,0 +1,157 @@
+"""Calls of Python functions by a program, and their cost without the functions' own work."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from xla_explorer.backends.xla.host_callbacks import (
+    HostCallbackWarning,
+    is_host_callback,
+    without_host_callbacks,
+)
+from xla_explorer.backends.xla.worker import CLOCK
+from xla_explorer.explorer.display.quantities import microseconds, number_of
+from xla_explorer.explorer.sessions.loading import has_module
+from xla_explorer.explorer.xla.places import PlacedModule, short_place
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.optional import import_optional
+from xla_explorer.frontends.hlo_proto.writer import write_hlo_proto
+from xla_explorer.frontends.jax_program.stages import is_stage
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text import parse_hlo
+
+_ROUNDS: Final = 15
+_INDEX: Final = re.compile(r"\bindex\s*=\s*(\d+)")
+
+
+class HostCalls(NamedTuple):
+    """The Python functions that a program calls in each run.
+
+    Attributes
+    ----------
+    lines : tuple of str
+        The user's source lines.
+    with_us, without_us : float or None
+        A run that calls functions that return zeros at once, and a run of the program without the
+        calls; None if they cannot be timed.
+    """
+
+    lines: tuple[str, ...]
+    with_us: float | None
+    without_us: float | None
+
+    @property
+    def share(self) -> float:
+        """The part of a run that the calls take; 0 if it is unknown."""
+        if not self.with_us or self.without_us is None:
+            return 0.0
+        return 1 - self.without_us / self.with_us
+
+    @property
+    def sentence(self) -> str:
+        """The lines, the cost and the change."""
+        calls = f"{', '.join(self.lines)} calls Python in each run, and waits for its operands"
+        change = (
+            "leave it out of the jitted function (return the value), or call it rarely under "
+            "jax.lax.cond"
+        )
+        if self.with_us is None or self.without_us is None:
+            return f"{calls}: {change}; not tried"
+        times = f"{microseconds(self.with_us)} a run, {microseconds(self.without_us)} without"
+        return f"{calls}: {change}; measured with functions that return at once: {times}"
+
+
+def host_calls(
+    program: Any,
+    arrays: tuple[Any, ...],
+    keywords: Mapping[str, Any],
+    module: HloModule,
+    leaves: list[Any],
+) -> HostCalls | None:
+    """Return the calls of a program; None if it has none. The user's functions are not called."""
+    calls = [i for i in module.instructions() if is_host_callback(i)]
+    if not calls:
+        return None
+    places = PlacedModule(module)
+    lines = [short_place(places.find(i.name)[1].line) or f"%{i.name}" for i in calls]
+    kept = tuple(dict.fromkeys(lines))
+    if is_stage(program) or has_module(program) or not callable(program):
+        return HostCalls(kept, None, None)
+    try:
+        return HostCalls(kept, *_timed(program, arrays, keywords, module, leaves))
+    except Exception:  # JAX's private interfaces differ by version
+        return HostCalls(kept, None, None)
+
+
+def host_calls_note(found: HostCalls | None) -> str | None:
+    """Return the sentence, with the number of calls."""
+    return f"{number_of(len(found.lines), 'host call')}: {found.sentence}" if found else None
+
+
+def _timed(
+    program: Any,
+    arrays: tuple[Any, ...],
+    keywords: Mapping[str, Any],
+    module: HloModule,
+    leaves: list[Any],
+) -> tuple[float, float]:
+    """Return microseconds of a run with functions that do nothing, and without the calls."""
+    jax = import_optional("jax", "jax")
+    jaxlib = import_optional("jaxlib._jax", "jax")
+    client = import_optional("jaxlib.xla_client", "jax")
+    jitted = program if hasattr(program, "lower") else jax.jit(program)
+    device = jax.local_devices(backend="cpu")[0]
+    with jax.default_device(device):
+        lowered = jitted.lower(*arrays, **keywords)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HostCallbackWarning)
+        silent = without_host_callbacks(module)[0]
+    compiled = partial(
+        device.client.compile_and_load, executable_devices=jaxlib.DeviceList((device,))
+    )
+    options = client.CompileOptions()
+    made = [
+        compiled(
+            lowered.compiler_ir(), compile_options=options, host_callbacks=_idle_functions(lowered)
+        ),
+        compiled(jaxlib.mlir.hlo_to_stablehlo(write_hlo_proto(silent)), compile_options=options),
+    ]
+    placed = [jax.device_put(leaf, device) for leaf in leaves]
+    times: tuple[list[float], list[float]] = ([], [])
+    by_processor = os.environ.get(CLOCK) == "process"
+    clock = time.process_time if by_processor else time.perf_counter
+    for _ in range(_ROUNDS):
+        for executable, into in zip(made, times, strict=True):
+            started = clock()
+            for output in executable.execute(placed):
+                output.block_until_ready()
+            into.append(1e6 * (clock() - started))
+    return float(np.median(times[0][1:])), float(np.median(times[1][1:]))
+
+
+def _idle_functions(lowered: Any) -> list[Callable[..., Any]]:
+    """Return functions for the program's calls that return zeros of the right shapes."""
+    shapes: dict[int, list[Any]] = {}
+    for i in parse_hlo(lowered.as_text("hlo")).instructions():
+        found = _INDEX.search(str(i.attributes.get("backend_config") or ""))
+        if found and is_host_callback(i):
+            leaves = [leaf for _, leaf in i.shape.leaves() if leaf.is_array]
+            shapes[int(found[1])] = [
+                np.zeros(leaf.dimensions, leaf.element_type.dtype) for leaf in leaves
+            ]
+    count = len(lowered._lowering.compile_args["host_callbacks"])
+    if len(shapes) != count:
+        raise XlaExplorerError("a call has no index in the program", "report the program")
+
+    def idle(number: int) -> Callable[..., Any]:
+        return lambda *operands: tuple(shapes[number])
+
+    return [idle(number) for number in range(count)]
