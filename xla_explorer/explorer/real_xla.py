@@ -30,6 +30,10 @@ import numpy as np
 
 from xla_explorer.backends.cpu.machine_limits import machine_limits
 from xla_explorer.backends.interfaces import Executable
+from xla_explorer.backends.xla.host_callbacks import (
+    HostCallbackWarning,
+    without_host_callbacks,
+)
 from xla_explorer.backends.xla.several_devices import measured_on_one
 from xla_explorer.backends.xla.xla_platform import XlaExecutable
 from xla_explorer.explorer.asking.question import Cost, question
@@ -53,6 +57,7 @@ from xla_explorer.explorer.xla.differences import CauseOfDifference, cause_of_di
 from xla_explorer.explorer.xla.first_nan import FirstNan, first_nan
 from xla_explorer.explorer.xla.flag_sweeps import given, sweep_flags, time
 from xla_explorer.explorer.xla.flipped import Flipped, XlaDifference, differences
+from xla_explorer.explorer.xla.forms import rewritten
 from xla_explorer.explorer.xla.host_calls import host_calls, host_calls_note
 from xla_explorer.explorer.xla.missing_jit import missing_jit_note
 from xla_explorer.explorer.xla.overrides import XlaOverrides, XlaSearch, overrides, search
@@ -196,8 +201,11 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> 
         replay = None
     ours = float(np.median(ours_us)) if ours_us else None
     page = WhySlow(recorded, replay, machine_limits(), float(np.median(theirs_us)), ours)
+    with warnings.catch_warnings():  # the compile has warned of each call already
+        warnings.simplefilter("ignore", HostCallbackWarning)
+        silent = without_host_callbacks(module)[0]
     page.advice, page.without_gain = try_advice(
-        page.advice, module, executable, leaves, each * _ROUNDS
+        page.advice, silent, executable, leaves, each * _ROUNDS
     )
     page.captured = with_variables(page.captured, session.source, program)
     page.host = host_calls(program, arrays, keywords, module, leaves)
@@ -309,6 +317,11 @@ def why_memory(program: Any, *arrays: Any, **keywords: Any) -> WhyMemory:
     donated = _donated(program, arrays, keywords)
     session, _ = _on_xla(program, arrays, keywords)
     page = explain_memory(session, donated, _xla(session).restored)
+    made = rewritten("donated", session.source) if page.undonated else None
+    if made is not None:
+        other = _compiled_by_xla(made)
+        given_away = explain_memory(other, (), _xla(other).restored)
+        page.donation_saves = page.total_bytes - given_away.total_bytes
     page.captured = with_variables(page.captured, session.source, program)
     page.notes += [note for note in (measured_on_one(session.source),) if note]
     return page

@@ -10,6 +10,11 @@ For each program requests are drawn from the pairs of XLA's module, and act in X
 
 With `--search` each function of JAX is searched for that long. Write results to a table in the
 commit that uses them.
+
+`--gains SECONDS` searches all fifty programs instead, within that time together (of which each
+program gets an equal share of what is left), and prints a table: the gain with its interval, the
+changes that made it, and for each program the changes that did not help and why. Run it on a quiet
+machine: `python -m tests.performance.acting.measure --gains 700`.
 """
 
 from __future__ import annotations
@@ -18,6 +23,8 @@ import argparse
 import json
 import random
 import time
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +37,11 @@ from xla_explorer.backends.xla.worker import Worker
 from xla_explorer.compiler.pipeline.value_check import largest_error
 from xla_explorer.compiler.xla.regrouping import edges_between, edges_inside
 from xla_explorer.explorer.sessions.arguments import Signature
+from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.explorer.xla.flag_sweeps import given
 from xla_explorer.explorer.xla.overrides import hook
 from xla_explorer.explorer.xla.overrides.hook import captured, overridden
+from xla_explorer.explorer.xla.overrides.measured_search import XlaSearch
 from xla_explorer.explorer.xla.overrides.report import XlaOverrides
 from xla_explorer.explorer.xla.overrides.requests import make_requests
 from xla_explorer.frontends.hlo_proto import read_hlo_proto
@@ -81,7 +90,10 @@ def measured(module: Any, leaves: list[Any], requests: int) -> dict[str, Any]:
         "failed": 0, "wrong": 0, "largest_error": 0.0, "plain_s": round(plain, 3), "cost": [],
     }  # fmt: skip
     for word, pair in chosen:
-        report = XlaOverrides(make_requests(**{word: [pair]}), overridden)
+        requested = make_requests(
+            fuse=[pair] if word == "fuse" else [], forbid=[pair] if word == "forbid" else []
+        )
+        report = XlaOverrides(requested, overridden)
         with overridden(report, clear_caches=False), Cost() as cost:
             worker.compile(*request)
         row["cost"].append(cost.seconds / plain)
@@ -98,6 +110,53 @@ def measured(module: Any, leaves: list[Any], requests: int) -> dict[str, Any]:
     return row
 
 
+def program_of(name: str, worlds: Path) -> tuple[Any, tuple[Any, ...]]:
+    """Return what `search` takes: a function with its arrays, or a module."""
+    if name in FUNCTIONS:
+        return FUNCTIONS[name]()
+    return xe.load(worlds / f"{name}.stablehlo.mlir.gz"), ()
+
+
+def why_not(found: XlaSearch) -> str:
+    """Return how often trials failed, by reason, and the best that was not kept."""
+    reasons = Counter([one.note.partition(" by ")[0] for one in found.trials if one.note])
+    timed = [one for one in found.trials if one.ratio is not None and not one.kept]
+    best = min(timed, key=lambda one: one.ratio or 9.0, default=None)
+    counts = ", ".join([f"{number} {reason}" for reason, number in reasons.most_common(3)])
+    near = f"; nearest {best.change} {best.ratio:.2f}" if best is not None else ""
+    return f"{counts}{near}"
+
+
+def print_gains(names: Sequence[str], worlds: Path, seconds: float) -> None:
+    """Search each program, and print a line for each and the counts."""
+    end = time.monotonic() + seconds
+    highs: list[float] = []
+    print(f"{'program':32} {'ratio':>6} {'low':>6} {'high':>6} trials  changes | what did not help")
+    for number, name in enumerate(names):
+        left = end - time.monotonic()
+        if left <= 0:
+            print(f"{name:32} not reached in {seconds:.0f} s")
+            continue
+        try:
+            function, arrays = program_of(name, worlds)
+            found = xe.xla.search(function, *arrays, seconds=0.8 * left / (len(names) - number))
+        except Exception as problem:  # the other programs are searched all the same
+            print(f"{name:32} {type(problem).__name__}: {str(problem).splitlines()[0][:90]}")
+            continue
+        highs.append(found.high)
+        changed = [f"{one.word} {one.change}" for one in found.trials if one.kept]
+        print(
+            f"{name:32} {found.ratio:6.2f} {found.low:6.2f} {found.high:6.2f} "
+            f"{len(found.trials):6}  {', '.join(changed) or '-'} | {why_not(found)}",
+            flush=True,
+        )
+    faster = [sum([high < most for high in highs]) for most in (1 / 1.1, 1 / 1.03)]
+    print(
+        f"{len(highs)} of {len(names)} programs searched; at least 10 % faster (with the whole "
+        f"interval): {faster[0]}, at least 3 %: {faster[1]}"
+    )
+
+
 def main() -> None:
     """Print a row of JSON for each program."""
     parser = argparse.ArgumentParser()
@@ -105,7 +164,12 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=None)
     parser.add_argument("--requests", default=3, type=int, help="of each kind")
     parser.add_argument("--search", default=0.0, type=float, metavar="SECONDS")
+    parser.add_argument("--gains", default=0.0, type=float, metavar="SECONDS")
     options = parser.parse_args()
+    if options.gains:
+        names = [one for one in (*FUNCTIONS, *WORLDS) if not options.only or one in options.only]
+        print_gains(names, options.worlds, options.gains)
+        return
     for name in (*FUNCTIONS, *WORLDS):
         if options.only and name not in options.only:
             continue
@@ -115,7 +179,7 @@ def main() -> None:
                 function, arrays = FUNCTIONS[name]()
                 module, leaves = given(function, arrays)
             else:
-                module = xe.load(options.worlds / f"{name}.stablehlo.mlir.gz")
+                module = as_module(xe.load(options.worlds / f"{name}.stablehlo.mlir.gz"))
                 leaves = Signature(module).leaves(xe.random_arguments(module))
             row = measured(module, [np.asarray(leaf) for leaf in leaves], options.requests)
             if options.search and name in FUNCTIONS:

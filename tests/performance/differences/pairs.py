@@ -20,8 +20,6 @@ NAN: Final = "first NaN"
 _NO_SIMPLIFIER: Final = {"xla_disable_hlo_passes": "algsimp"}
 _NO_FUSION: Final = {"xla_disable_hlo_passes": "fusion"}
 _FAST: Final = {"xla_cpu_enable_fast_math": True}
-_EXACT: Final = {"xla_allow_excess_precision": False}
-_NO_YNN: Final = {"xla_cpu_experimental_ynn_fusion_type": ""}
 
 
 class Pair(NamedTuple):
@@ -48,9 +46,11 @@ def _divided(x, y):
     return (z + 1) / 7
 
 
-def _power(x):
-    y = abs(x) * 3
-    return y**0.5
+def _exponentials(x, y):
+    import jax.numpy as jnp
+
+    z = x * y
+    return jnp.exp(z) * jnp.exp(y)
 
 
 def _log_of_exp(x):
@@ -65,9 +65,11 @@ def _cancelled(x, y):
     return z * 2
 
 
-def _long_sum(x):
-    y = x * 3
-    return y.sum()
+def _root(x, y):
+    import jax.numpy as jnp
+
+    z = abs(y) + 1
+    return x / jnp.sqrt(z)
 
 
 def _contracted(x, y):
@@ -76,11 +78,16 @@ def _contracted(x, y):
     return x * y - jnp.sin(y) * x
 
 
-def _chain_of_bf16(x):
+def _decay(x, y):
     import jax.numpy as jnp
 
-    y = (x * 1.1).astype(jnp.bfloat16)
-    return y.astype(jnp.float32) * 3
+    z = x * 3
+    return z / jnp.exp(y)
+
+
+def _quotients(x, y):
+    z = x * 2
+    return (z / y) / (1 + y * y)
 
 
 def _product(x, y):
@@ -131,36 +138,39 @@ def _solve(a, b):
     return jnp.linalg.solve(a, b)
 
 
-def _tanh(x):
+def _expm1(x):
     import jax.numpy as jnp
 
     y = x * 2
-    return jnp.tanh(y)
+    return jnp.expm1(y)
 
 
-def _normalised(x):
-    y = x - x.mean(-1, keepdims=True)
-    return y / (y * y).mean(-1, keepdims=True) ** 0.5
-
-
-def _convolved(x, w):
-    import jax
-
-    y = jax.lax.conv(x, w, (1, 1), "SAME")
-    return y * 2
-
-
-def _exponential(x):
+def _sinh(x):
     import jax.numpy as jnp
 
     y = x + 1
-    return jnp.exp(y) * x
+    return jnp.sinh(y) * 2
 
 
-def _running(x):
+def _arctan(x):
     import jax.numpy as jnp
 
-    return jnp.cumsum(x * 0.1)
+    y = x * 3
+    return jnp.arctan(y)
+
+
+def _digamma(x):
+    import jax
+
+    y = abs(x) + 0.1
+    return jax.scipy.special.digamma(y)
+
+
+def _log_gamma(x):
+    import jax
+
+    y = abs(x) + 0.1
+    return jax.scipy.special.gammaln(y)
 
 
 def _log_loss(p, t):
@@ -232,17 +242,19 @@ PAIRS: Final[dict[str, Callable[[], Pair]]] = {
         (np.array([[669, -763]], np.int32),), _NO_SIMPLIFIER, "", ("algsimp",)),
     "divided": lambda: Pair(
         _divided, (_n(8, 16), _n(16, 8)), _NO_SIMPLIFIER, "(z + 1) / 7", ("algsimp",)),
-    "power": lambda: Pair(_power, (_n(64),), _NO_SIMPLIFIER, "y**0.5", ("algsimp",)),
+    "exponentials": lambda: Pair(
+        _exponentials, (_n(64), _n(64)), _NO_SIMPLIFIER, "jnp.exp(z) * jnp.exp(y)", ("algsimp",)),
     "log_of_exp": lambda: Pair(
         _log_of_exp, (_FAR,), _NO_SIMPLIFIER, "jnp.log(jnp.exp(y))", ("algsimp",)),
-    "cancelled": lambda: Pair(_cancelled, (_n(64), _n(64) * 1e4), _FAST, "(x + y) - y", ()),
-    "long_sum": lambda: Pair(_long_sum, (_n(4096),), _FAST, "y.sum()", ()),
+    "cancelled": lambda: Pair(_cancelled, (_n(64), _n(64) * 1e4), _FAST, "(x + y) - y", ("algsimp", "")),
+    "root": lambda: Pair(
+        _root, (_n(64), _n(64)), _NO_SIMPLIFIER, "x / jnp.sqrt(z)", ("algsimp",)),
     "contracted": lambda: Pair(
         _contracted, (_n(64), _n(64)), _NO_FUSION, "x * y - jnp.sin(y)", ("fusion", "")),
-    "chain_of_bf16": lambda: Pair(
-        _chain_of_bf16, (_n(64),), _EXACT, "astype(jnp.bfloat16)", ("simplify-fp-conversions", "algsimp")),
-    "product_library": lambda: Pair(
-        _product, (_n(64, 64), _n(64, 64)), _NO_YNN, "x @ y", ("dot-library-rewriter", "")),
+    "decay": lambda: Pair(
+        _decay, (_n(64), _n(64)), _NO_SIMPLIFIER, "z / jnp.exp(y)", ("algsimp",)),
+    "quotients": lambda: Pair(
+        _quotients, (_n(64), _n(64)), _NO_SIMPLIFIER, "(z / y) / (1", ("algsimp",)),
     "softmax_64": lambda: Pair(_softmax, (_n(8, 32),), "float64", "jax.nn.softmax(y)", ()),
     "variance_64": lambda: Pair(_variance, (_n(256),), "float64", "(y * y).mean()", ()),
     "logistic_64": lambda: Pair(
@@ -251,13 +263,12 @@ PAIRS: Final[dict[str, Callable[[], Pair]]] = {
     "quotient_64": lambda: Pair(
         _difference_quotient, (_n(64),), "float64", "(x + h) ** 3", ()),
     "harmonic_64": lambda: Pair(_harmonic, (_n(1),), "float64", "jnp.cumsum", ()),
-    "tanh_version": lambda: Pair(_tanh, (_n(256),), VERSION, "jnp.tanh(y)"),
-    "normalised_version": lambda: Pair(_normalised, (_n(8, 64),), VERSION, "** 0.5"),
-    "convolved_version": lambda: Pair(
-        _convolved, (_n(2, 4, 16, 16), _n(8, 4, 3, 3)), VERSION, "jax.lax.conv"),
-    "exponential_version": lambda: Pair(_exponential, (_n(256),), VERSION, "jnp.exp(y)"),
-    "running_version": lambda: Pair(_running, (_n(1000),), VERSION, "jnp.cumsum"),
-    "product_version": lambda: Pair(_product, (_n(96, 96), _n(96, 96)), VERSION, "x @ y"),
+    "expm1_version": lambda: Pair(_expm1, (_n(64),), VERSION, "jnp.expm1(y)"),
+    "sinh_version": lambda: Pair(_sinh, (_n(64),), VERSION, "jnp.sinh(y)"),
+    "arctan_version": lambda: Pair(_arctan, (_n(64),), VERSION, "jnp.arctan(y)"),
+    "digamma_version": lambda: Pair(_digamma, (_n(64),), VERSION, "special.digamma"),
+    "log_gamma_version": lambda: Pair(_log_gamma, (_n(64),), VERSION, "special.gammaln"),
+    "product_version": lambda: Pair(_product, (_n(8, 128), _n(128, 8)), VERSION, "x @ y"),
     "log_loss": lambda: Pair(
         _log_loss, (np.array([0.5, 0.0], np.float32), np.array([1, 0], np.float32)), NAN,
         "jnp.log(q)"),

@@ -153,8 +153,8 @@ def of_constants(page: Any, place: str) -> Found:
 
 def of_donations(page: Any, place: str) -> Found:
     """Return the arguments that are not donated."""
-    size = float(sum([size for _, size in page.undonated]))
-    return (size, "donate_argnums") if place in [name for name, _ in page.undonated] else None
+    saves = float(page.donation_saves or 0)
+    return (saves, "donate_argnums") if place in [name for name, _ in page.undonated] else None
 
 
 def of_blocks(page: Any, place: str) -> Found:
@@ -184,7 +184,13 @@ def named(answers: Answers, mistake: Mistake) -> Found:
     place = mistake.place.removeprefix("argument ")
     if place == mistake.place:
         place = f":{line_of(answers.planted.build, place)}"
-    return by_form(page, kind, place) if kind in _FORMS else _NAMED[kind](page, place)
+    if kind in _FORMS:
+        return by_form(page, kind, place)
+    found = _NAMED[kind](page, place)
+    if kind == "donation" and found is not None:  # without the arguments that stay undonated
+        kept = answers.page("why_memory", kind).donation_saves or 0
+        return found[0] - kept, found[1]
+    return found
 
 
 def gains(answers: Answers) -> dict[str, float]:

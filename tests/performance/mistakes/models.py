@@ -66,7 +66,7 @@ def deep_network(mended):
     def layer(x, w):
         return x + jnp.tanh(x @ w) * 0.1, None
 
-    def step(weights, x, big):
+    def step(moments, weights, x, big):
         if "unrolled" in mended:
             x, _ = jax.lax.scan(layer, x, weights)
         else:
@@ -74,10 +74,11 @@ def deep_network(mended):
                 x = x + jnp.tanh(x @ weights[k]) * 0.1
         big = big.astype(jnp.float32 if "precision" in mended else jnp.float16)
         noise = jnp.exp(-jnp.tanh(big * 0.5) * big)
-        return weights * 0.999, x, noise.astype(jnp.float32)
+        return moments * 0.9, x, noise.astype(jnp.float32)
 
     donated = (0,) if "donation" in mended else ()
-    return Program(step, (normal(32, 96, 96), normal(64, 96), normal(1 << 19)), donated=donated)
+    arrays = (normal(32, 96, 96), normal(32, 96, 96), normal(64, 96), normal(1 << 19))
+    return Program(step, arrays, donated=donated)
 
 
 def images(mended):
@@ -93,9 +94,9 @@ def images(mended):
             flat = centred.reshape(4, -1)
         else:
             flat = centred.transpose(0, 3, 1, 2).reshape(4, -1)
-        return flat * 0.5, 0.9 * moments + 0.1 * centred
+        return flat * 0.5, 0.9 * moments + 0.1 * centred[0]
 
-    arrays = (normal(4, 256, 256, 8), normal(4, 256, 256, 8))
+    arrays = (normal(4, 256, 256, 8), normal(256, 256, 8))
     donated = (1,) if "donation" in mended else ()
     given = (*arrays, mean_image) if "captured" in mended else arrays
     return Program(prepare, given, donated=donated)
@@ -260,7 +261,7 @@ MODELS: Final = {
     ), is_wide=True),
     "deep_network": Planted(deep_network, (
         Mistake("unrolled", "weights[k]) * 0.1"),
-        Mistake("donation", "argument weights"),
+        Mistake("donation", "argument moments"),
         Mistake("precision", "jnp.tanh(big * 0.5) * big"),
     )),
     "images": Planted(images, (

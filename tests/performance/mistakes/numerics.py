@@ -140,10 +140,11 @@ def optimiser(mended):
     betas = np.asarray([0.9, 0.99], np.float32) if "wide" in mended else np.asarray([0.9, 0.99])
 
     def step(p, m, v, g, count):
-        m = betas[0] * m + (1 - betas[0]) * g
-        v = betas[1] * v + (1 - betas[1]) * g * g
+        m = (betas[0] * m + (1 - betas[0]) * g).astype(jnp.float32)
+        v = (betas[1] * v + (1 - betas[1]) * g * g).astype(jnp.float32)
         size = 1e-3 / (1 - 0.9 ** (count + 1.0))
-        return p - size * m / (jnp.sqrt(v) + 1e-8), m, v
+        new = p - size * m / (jnp.sqrt(v) + 1e-8)
+        return new.astype(jnp.float32), m, v
 
     arrays = [abs(normal(1 << 19)) for _ in range(4)]
     static = () if "recompilation" in mended else (4,)
@@ -160,16 +161,16 @@ def cloth(mended):
     rest = np.full((16_384, 4, 1), 0.25)
     length = rest.astype(np.float32) if "wide" in mended else rest
 
-    def step(position, velocity, frame):
+    def step(age, position, velocity, frame):
         if "small-products" in mended:
             force = (frame[:, :, :, None] * position[:, None]).sum(2)
         else:
             force = frame @ position
         stretch = jnp.exp(position * length)
-        return position + 0.01 * velocity, velocity - 0.1 * force, stretch
+        return age * 0.99 + 1.0, (velocity - 0.1 * force).sum(1), stretch.sum(1)
 
-    donated = (0, 1) if "donation" in mended else ()
-    arrays = (normal(16_384, 4, 4), normal(16_384, 4, 4), normal(16_384, 4, 4))
+    donated = (0,) if "donation" in mended else ()
+    arrays = (normal(1 << 18), *[normal(16_384, 4, 4) for _ in range(3)])
     return Program(step, arrays, donated=donated)
 
 
@@ -266,13 +267,13 @@ NUMERICS: Final = {
     )),
     "optimiser": Planted(optimiser, (
         Mistake("donation", "argument p"),
-        Mistake("wide", "m = betas[0]"),
+        Mistake("wide", "m = (betas[0]"),
         Mistake("recompilation", "argument args[4]"),
     ), is_wide=True),
     "cloth": Planted(cloth, (
         Mistake("small-products", "force = frame @ position"),
         Mistake("wide", "position * length"),
-        Mistake("donation", "argument position"),
+        Mistake("donation", "argument age"),
     ), is_wide=True),
     "sampler": Planted(sampler, (
         Mistake("one-hot", "rows = jnp.zeros"),

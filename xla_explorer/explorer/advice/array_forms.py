@@ -5,6 +5,7 @@ Each has a rewritten form, by which its gain is measured.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Final
 
@@ -20,6 +21,7 @@ from xla_explorer.explorer.advice.rules import (
     product_of,
 )
 from xla_explorer.explorer.advice.slow_forms import fusion_around, kernel_instructions
+from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.hlo.instruction import HloInstruction
 
 _LEAST_BATCH: Final = 64
@@ -35,8 +37,8 @@ def is_small_product(i: HloInstruction) -> bool:
     if i.opcode.name != "dot" or not i.attribute("lhs_batch_dims"):
         return False
     sizes = i.operands[0].shape.dimensions
-    batch = prod([sizes[d] for d in i.attribute("lhs_batch_dims")])
-    summed = prod([sizes[d] for d in i.attribute("lhs_contracting_dims")])
+    batch: int = prod([sizes[d] for d in i.attribute("lhs_batch_dims")])
+    summed: int = prod([sizes[d] for d in i.attribute("lhs_contracting_dims")])
     return batch >= _LEAST_BATCH and summed * i.shape.element_count <= _MOST_WORK * batch
 
 
@@ -59,12 +61,31 @@ def stores_a_constant(scatter: HloInstruction) -> bool:
     if scatter.opcode.name != "scatter" or len(scatter.operands) != 3 or scatter.shape.rank < 2:
         return False
     off, on = splat(scatter.operands[0]), splat(scatter.operands[2])
-    if off is None or on is None or scatter.attribute("update_window_dims"):
+    # XLA gives windows of one element a dimension of one element each.
+    rows = scatter.operands[2].shape.dimensions
+    if (
+        off is None
+        or on is None
+        or prod([rows[d] for d in scatter.attribute("update_window_dims")]) > 1
+    ):
         return False
     root = scatter.called[0].root
     if root.opcode.name == "parameter":
         return root.parameter_number == 1
     return root.opcode.name == "add" and not np.any(np.asarray(off.payload.array))
+
+
+def line_of_form(kernels: Sequence[KernelFact], is_slow: Callable[[HloInstruction], bool]) -> str:
+    """Return the source line of the slow instructions that take most time, within their kernels."""
+    lines: dict[str, float] = {}
+    places = SourceLines(kernels[0].instruction.parent.module)
+    for kernel in kernels:
+        slow = [i for i in kernel_instructions(kernel.instruction) if is_slow(i)]
+        made = [*slow, *[o for i in slow for o in i.operands]]  # XLA gives some copies no line
+        found = [line for i in made if (line := places.metadata_place(i.metadata))]
+        line = found[0] if found else kernel.line
+        lines[line] = lines.get(line, 0.0) + kernel.us
+    return max(lines, key=lambda line: lines[line], default="")
 
 
 def one_hot_by_comparison(facts: Facts) -> Advice | None:
@@ -84,7 +105,9 @@ def one_hot_by_comparison(facts: Facts) -> Advice | None:
         f"one-hot rows are written by a scatter into zeros, and read again, {gain:.0f} us of a run"
     )
     change = "compare instead: jax.nn.one_hot(i, n), which is fused into its reader"
-    return Advice(gain, f"{seen}: {change}", longest_line(found), form="compared-one-hot")
+    return Advice(
+        gain, f"{seen}: {change}", line_of_form(found, stores_a_constant), form="compared-one-hot"
+    )
 
 
 def multiply_small_products(facts: Facts) -> Advice | None:
@@ -102,7 +125,12 @@ def multiply_small_products(facts: Facts) -> Advice | None:
         "multiply and sum instead, (a[:, :, :, None] * b[:, None]).sum(2) in place of a @ b, "
         "which is one fused kernel"
     )
-    return Advice(gain, f"{seen}: {change}", longest_line(found), form="multiplied-and-summed")
+    return Advice(
+        gain,
+        f"{seen}: {change}",
+        line_of_form(found, is_small_product),
+        form="multiplied-and-summed",
+    )
 
 
 def moves_the_minor(i: HloInstruction) -> bool:
@@ -138,7 +166,9 @@ def keep_the_order(facts: Facts) -> Advice | None:
         "store the array in the order in which it is read, reduce or reshape it without the "
         "transpose, or transpose the smaller result"
     )
-    return Advice(gain, f"{seen}: {change}", longest_line(found), form="without-transposes")
+    return Advice(
+        gain, f"{seen}: {change}", line_of_form(found, moves_the_minor), form="without-transposes"
+    )
 
 
 def compute_in_32_bits(facts: Facts) -> Advice | None:

@@ -50,9 +50,11 @@ def _captured(function: Any, depth: int) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _is_same(value: Any, array: np.ndarray[Any, Any]) -> bool:
-    if getattr(value, "shape", None) != array.shape or not hasattr(value, "dtype"):
+    """Return True for an array of the same elements; a broadcast adds dimensions of size 1."""
+    if not hasattr(value, "dtype") or getattr(value, "size", None) != array.size:
         return False
-    return bool(np.array_equal(np.asarray(value).astype(array.dtype, copy=False), array))
+    flat = np.asarray(value).reshape(-1).astype(array.dtype, copy=False)
+    return bool(np.array_equal(flat, array.reshape(-1)))
 
 
 def _line_of(function: Any, name: str) -> str:

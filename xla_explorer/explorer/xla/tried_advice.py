@@ -11,7 +11,7 @@ from xla_explorer.backends.xla.child import XlaChild, XlaProcessError
 from xla_explorer.backends.xla.source_names import SourceNames
 from xla_explorer.backends.xla.xla_platform import XlaExecutable
 from xla_explorer.explorer.advice.rules import Advice
-from xla_explorer.explorer.xla.forms import FORMS, rewritten
+from xla_explorer.explorer.xla.forms import FORMS, form_line, rewritten
 from xla_explorer.explorer.xla.what_if import largest_difference
 from xla_explorer.hlo.module import HloModule
 
@@ -72,6 +72,7 @@ def try_advice(
         before, after = [float(np.median(times)) for times in (trial.before, trial.after)]
         ratios = trial.interval
         tried = one._replace(
+            line=(form_line(one.form, module) if one.form else "") or one.line,
             tried_us=(before, after),
             gain_us=max(before - after, 0.0),
             ratios=ratios,

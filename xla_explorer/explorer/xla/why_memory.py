@@ -66,6 +66,9 @@ class WhyMemory(Report):
     undonated
         (argument, bytes) of each parameter that is not donated and whose memory a result of the
         same shape could take.
+    donation_saves
+        Bytes by which XLA's allocations shrink if all of them are donated, as compiled; None if it
+        was not tried. XLA copies an argument that is read after the result is written.
     notes
         Further facts, such as a program for several devices.
     captured
@@ -83,6 +86,7 @@ class WhyMemory(Report):
         sizes = {one.allocation: (one.allocation_size, _role(one.role)) for one in slices}
         self.name, self.at, self.not_aliased = name, at, not_aliased
         self.undonated: list[tuple[str, int]] = []
+        self.donation_saves: int | None = None
         self.notes: list[str] = []
         self.captured: list[CapturedConstant] = []
         self.alive = sorted(alive, key=lambda one: -one.bytes)
@@ -147,11 +151,20 @@ class WhyMemory(Report):
         if self.undonated:
             size = byte_count(sum(size for _, size in self.undonated))
             names = ", ".join(dict.fromkeys(name for name, _ in self.undonated))
-            yield Sentence(f"not donated: {number_of(len(self.undonated), 'parameter')} of "
-            f"{size} ({names}) with the shapes of results, "
-                           "which could take their memory: jax.jit(f, donate_argnums=...)")  # fmt: skip
+            yield Sentence(
+                f"not donated: {number_of(len(self.undonated), 'parameter')} of {size} ({names}) "
+                f"with the shapes of results, {self._donation_text()}"
+            )
         if self.captured:
             yield Sentence(captured_sentence(self.captured))
+
+    def _donation_text(self) -> str:
+        change = "jax.jit(f, donate_argnums=...)"
+        if self.donation_saves is None:
+            return f"which could take their memory: {change}"
+        if self.donation_saves <= 0:
+            return "but donating them saves nothing: XLA then copies what is read afterwards"
+        return f"which could take their memory: {change} saves {byte_count(self.donation_saves)}, as compiled"
 
     def records(self) -> Table:
         """Return a row for each value that is live at the peak."""

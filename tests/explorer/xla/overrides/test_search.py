@@ -95,6 +95,7 @@ def test_every_trial_has_a_row_with_its_interval_or_the_reason(monkeypatch):
 @pytest.mark.jax
 def test_kept_changes_add_up_and_are_confirmed(monkeypatch, tmp_path):
     monkeypatch.setattr(searching, "FLAGS", (("xla_cpu_prefer_vector_width", 256),))
+    monkeypatch.setattr(searching, "_FORMS", ())
     monkeypatch.setattr(searching, "_compared", lambda *given: (0.5, 0.4, 0.6))
     found = xe.xla.search(waves, X, seconds=3)
     kept = [one for one in found.trials if one.kept]
@@ -113,3 +114,17 @@ def test_a_gain_that_is_not_confirmed_is_not_claimed(monkeypatch):
     found = xe.xla.search(waves, X, seconds=3)
     assert found.best == searching.Change() and found.ratio == 1.0
     assert "stays the fastest" in found.headline()
+
+
+@pytest.mark.jax
+def test_a_form_of_the_program_is_tried_first(monkeypatch):
+    """A module is searched too; a form that helps stays while flags are tried."""
+    text = """ENTRY e { a = f32[64,3,4] parameter(0) b = f32[64,4,2] parameter(1)
+      ROOT d = f32[64,3,2] dot(a, b), lhs_batch_dims={0}, lhs_contracting_dims={2},
+        rhs_batch_dims={0}, rhs_contracting_dims={1} }"""
+    monkeypatch.setattr(searching, "_steps", lambda module: [("flag", searching.FLAGS[0])])
+    monkeypatch.setattr(searching, "_compared", lambda *given: (0.5, 0.4, 0.6))
+    found = xe.xla.search(xe.parse_hlo(text), seconds=60)
+    assert [one.word for one in found.trials] == ["form", "flag"]
+    assert found.best.forms == ("multiplied-and-summed",) and found.best.flags
+    assert "Compute each batch of small products" in str(found)

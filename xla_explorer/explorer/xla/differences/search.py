@@ -149,7 +149,9 @@ def _single(
     while name is not None and name not in tried:
         tried.add(name)
         part = alone(module, name, known)
-        if part is not None and _difference(first, second, part) > 0:
+        # Alone it can differ by one rounding, where with its neighbours it differs by more.
+        least = _NOTABLE * min(errors[name], error)
+        if part is not None and _difference(first, second, part) >= least:
             return part, name
         before = [o.name for o in inside[name].operands if errors.get(o.name, 0.0) > 0]
         name = max(before, key=lambda one: errors[one], default=None)
@@ -251,9 +253,12 @@ def _rewrite(before: HloModule, after: HloModule) -> tuple[str, str]:
 
 
 def _first_apart(first: list[Stage], second: list[Stage]) -> str:
-    """Return the first pass after which the programs of two ways differ."""
+    """Return the first pass after which the programs of two ways differ, or that one way lacks."""
+    names = [{stage.pass_name for stage in stages} for stages in (first, second)]
     for one, two in zip(first, second, strict=False):
-        if one.pass_name != two.pass_name or one.module.to_text() != two.module.to_text():
-            return one.pass_name if one.pass_name == two.pass_name else two.pass_name
+        if one.pass_name != two.pass_name:
+            return one.pass_name if one.pass_name not in names[1] else two.pass_name
+        if one.module.to_text() != two.module.to_text():
+            return one.pass_name
     shorter, longer = sorted((first, second), key=len)
     return longer[len(shorter)].pass_name if len(longer) > len(shorter) else ""

@@ -9,13 +9,19 @@ from xla_explorer.explorer.xla.forms.dense_experts import dense_experts
 from xla_explorer.explorer.xla.forms.donated import donated
 from xla_explorer.explorer.xla.forms.one_hot import compared_one_hot
 from xla_explorer.explorer.xla.forms.small_products import multiplied_and_summed
-from xla_explorer.explorer.xla.forms.stored_order import rows_first, without_transposes
+from xla_explorer.explorer.xla.forms.stored_order import (
+    left_out_transposes,
+    rows_first,
+    without_transposes,
+)
 from xla_explorer.explorer.xla.forms.widths import halves_in_32_bits, in_32_bits
+from xla_explorer.explorer.xla.places import PlacedModule
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.verifier import verify
 
-__all__ = ["FORMS", "Form", "rewritten"]
+__all__ = ["FORMS", "Form", "form_line", "form_sentence", "rewritten"]
 
 
 class Form(NamedTuple):
@@ -29,10 +35,13 @@ class Form(NamedTuple):
     most_different : float or None
         The largest difference of results that rounding explains, by their largest magnitude. None:
         the elements have another order, since the form stands for data stored in that order.
+    changes : callable, optional
+        Returns the instructions that the form changes, the largest first.
     """
 
     rewrite: Callable[[HloModule], HloModule | None]
     most_different: float | None = 1e-2
+    changes: Callable[[HloModule], list[HloInstruction]] | None = None
 
 
 FORMS: Final[Mapping[str, Form]] = {
@@ -42,7 +51,7 @@ FORMS: Final[Mapping[str, Form]] = {
     "compared-one-hot": Form(compared_one_hot),
     "multiplied-and-summed": Form(multiplied_and_summed),
     "rows-first": Form(rows_first, None),
-    "without-transposes": Form(without_transposes, None),
+    "without-transposes": Form(without_transposes, None, left_out_transposes),
     "donated": Form(donated),
 }
 
@@ -56,3 +65,18 @@ def rewritten(form: str, module: HloModule) -> HloModule | None:
     except XlaExplorerError:  # the program has something that the form does not provide for
         return None
     return made
+
+
+def form_sentence(form: str) -> str:
+    """Return what a form changes: `Multiply rows by all stacked weights and select, ...`."""
+    return (FORMS[form].rewrite.__doc__ or "").partition(".")[0]
+
+
+def form_line(form: str, module: HloModule) -> str:
+    """Return the source line of the largest instruction that a form changes; empty if unknown.
+
+    XLA's kernels have the line of their root, which can be another.
+    """
+    changes = FORMS[form].changes
+    found = changes(module) if changes is not None else []
+    return PlacedModule(module).find(found[0].name)[1].line if found else ""

@@ -17,10 +17,16 @@ def without_transposes(module: HloModule) -> HloModule | None:
     copy = module.clone()
     if not _runs_alike(copy):
         return None
-    found = [i for i in list(copy.instructions()) if moves_the_last(i) and not _feeds_product(i)]
+    found = left_out_transposes(copy)
     for i in found:
         _leave_out(i)
     return copy if found else None
+
+
+def left_out_transposes(module: HloModule) -> list[HloInstruction]:
+    """Return the transposes that move the last dimension, the largest first, but for products."""
+    found = [i for i in module.instructions() if moves_the_last(i) and not _feeds_product(i)]
+    return sorted(found, key=lambda i: -i.shape.byte_size)
 
 
 def rows_first(module: HloModule) -> HloModule | None:

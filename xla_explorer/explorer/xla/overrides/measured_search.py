@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -13,22 +13,42 @@ from xla_explorer.compiler.pipeline.value_check import largest_error
 from xla_explorer.compiler.xla.regrouping import edges_between, edges_inside
 from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
 from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.sessions.loading import has_module
+from xla_explorer.explorer.xla.flag_sweeps import given
+from xla_explorer.explorer.xla.forms import FORMS, form_sentence, rewritten
 from xla_explorer.explorer.xla.overrides.hook import captured, overridden
 from xla_explorer.explorer.xla.overrides.report import XlaOverrides
 from xla_explorer.explorer.xla.overrides.requests import make_requests
+from xla_explorer.explorer.xla.overrides.searched_program import (
+    Change,
+    FunctionProgram,
+    ModuleProgram,
+)
+from xla_explorer.explorer.xla.what_if import largest_difference
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.frontends.hlo_proto import read_hlo_proto
+from xla_explorer.frontends.jax_program.stages import is_stage
 from xla_explorer.hlo.module import HloModule
 
-Pair = tuple[str, str]
-
-# Flags of XLA:CPU that keep the values within rounding, and that users of JAX report to matter.
+# Flags of XLA:CPU whose results are compared; JAX's users report that these matter.
 FLAGS: Final[tuple[tuple[str, Any], ...]] = (
     ("xla_cpu_experimental_ynn_fusion_type", ""),
+    ("xla_cpu_use_fusion_emitters", False),
+    ("xla_cpu_multi_thread_eigen", False),
+    ("xla_cpu_enable_concurrency_optimized_scheduler", False),
+    ("xla_cpu_enable_fast_min_max", True),
+    ("xla_cpu_enable_fast_math", True),
     ("xla_cpu_prefer_vector_width", 512),
     ("xla_cpu_prefer_vector_width", 256),
+    ("xla_cpu_copy_insertion_use_region_analysis", True),
     ("xla_disable_hlo_passes", "fusion"),
+    ("xla_disable_hlo_passes", "algsimp"),
+    ("xla_disable_hlo_passes", "transpose-folding"),
+)
+# Rewritten forms whose elements keep their places and whose arguments can be given again.
+_FORMS: Final = tuple(
+    [name for name, one in FORMS.items() if one.most_different is not None and name != "donated"]
 )
 _ROUNDS: Final = 11  # of a trial; the interval below is that of eleven
 _CONFIRMING: Final = 25  # rounds of the final comparison
@@ -44,9 +64,9 @@ class Trial(NamedTuple):
     Attributes
     ----------
     word : str
-        flag, forbid or fuse.
+        flag, form, forbid or fuse.
     change : str
-        The flag with its value, or the two instructions.
+        The flag with its value, the form's name, or the two instructions.
     ratio : float or None
         Median over the rounds of (time with the change : time without); None if nothing was timed.
     low, high : float or None
@@ -66,28 +86,13 @@ class Trial(NamedTuple):
     note: str
 
 
-class Change(NamedTuple):
-    """A point of the search: flags, and pairs of instructions to split and to join."""
-
-    flags: tuple[tuple[str, Any], ...] = ()
-    forbid: tuple[Pair, ...] = ()
-    fuse: tuple[Pair, ...] = ()
-
-    def with_step(self, word: str, step: Any) -> Change:
-        """Return the point with one more flag or pair."""
-        if word == "flag":
-            others = tuple([one for one in self.flags if one[0] != step[0]])
-            return self._replace(flags=(*others, step))
-        return self._replace(**{word: (*getattr(self, word), step)})
-
-
 class XlaSearch(Report):
     """Trials of a search, and the fastest program that it found.
 
     Attributes
     ----------
     best : Change
-        Flags and pairs of the fastest program; empty if nothing was faster.
+        Flags, pairs and forms of the fastest program; empty if nothing was faster.
     ratio, low, high : float
         Time of the best program : time of XLA's, timed again at the end, with the interval of the
         median (95 %). 1.0 if nothing was faster.
@@ -131,6 +136,8 @@ class XlaSearch(Report):
 
     def blocks(self) -> Blocks:
         """Yield how to use the best program, and the trials."""
+        for name in self.best.forms:
+            yield Sentence(f"write the program in another form: {form_sentence(name)}")
         if self.best.flags:
             yield Sentence(f"jax.jit(f).lower(...).compile(compiler_options={self.flags})")
         if self.best.fuse or self.best.forbid:
@@ -145,19 +152,21 @@ class XlaSearch(Report):
 
 
 def search(function: Any, *arrays: Any, seconds: float = 60.0, **keywords: Any) -> XlaSearch:
-    """Search flags and fusions of real XLA:CPU for a faster program, by measurement.
+    """Search forms, flags and fusions of real XLA:CPU for a faster program, by measurement.
 
-    The function is compiled by XLA in this process, again for each trial. A trial changes one flag,
-    splits one fusion or joins two kernels, in addition to the changes kept so far. A trial is kept
+    The function is compiled by XLA in this process, again for each trial. A trial rewrites the
+    program in another form, changes one flag, splits one fusion or joins two kernels, in addition
+    to the changes kept so far. A trial is kept
     if its values agree and its time is below the best one's in an interval that excludes 1.0. The
     largest kernels come first. At the end the best program is timed again, in turns with XLA's own.
 
     Parameters
     ----------
     function
-        A JAX function, jitted or not; donation of arguments is left out.
+        A JAX function, jitted or not, or what `xe.compile` takes; donation of arguments is left
+        out.
     *arrays
-        Its arguments.
+        Its arguments; random ones for a module without them.
     seconds
         Time for the trials; a trial that has begun ends.
     **keywords
@@ -180,48 +189,90 @@ def search(function: Any, *arrays: Any, seconds: float = 60.0, **keywords: Any) 
     >>> found.headline()  # doctest: +SKIP
     'jit_step: 0.87 of XLA's time (0.85 to 0.89); 31 of 40 changes timed in 60 s'
     """
-    jax = import_optional("jax", "jax")
     began = time.monotonic()
-    program = _Program(jax, function, arrays, keywords)
+    module, leaves = given(function, arrays, keywords)
+    whole = ModuleProgram(module, leaves)
+    found = XlaSearch(module.name)
+    is_function = callable(function) and not is_stage(function) and not has_module(function)
+    searched = _Climb(whole, found, began + seconds)
+    searched.climb([("form", name) for name in _FORMS if rewritten(name, module) is not None])
+    program: FunctionProgram | ModuleProgram = whole
+    if is_function and not searched.change.forms:
+        jax = import_optional("jax", "jax")
+        program = FunctionProgram(jax, function, arrays, keywords)
     with captured() as modules:
-        base = program.compiled(Change())
+        base = program.compiled(searched.change)
     if not modules:
         raise XlaExplorerError(
             "xe.xla.search saw no module of XLA:CPU",
             "run it where jax's default device is a CPU, with jax 0.10.2 or newer",
         )
-    module = read_hlo_proto(max(modules, key=len)).module
-    found = XlaSearch(module.name)
-    best, change = base, Change()
-    expected = program.values(base)
-    for word, step in _steps(module):
-        if time.monotonic() - began > seconds:
-            break
-        described = f"{step[0]}={step[1]}" if word == "flag" else f"%{step[0]} %{step[1]}"
-        trial = change.with_step(word, step)
-        try:
-            made = program.compiled(trial, expects=(word, step) if word != "flag" else None)
-        except (XlaExplorerError, RuntimeError) as problem:
-            note = str(problem).splitlines()[0][:120]
-            found.trials.append(Trial(word, described, None, None, None, False, note))
-            continue
-        error, is_near = largest_error(expected, program.values(made))
-        if not is_near:
-            note = f"the values differ by {error:.2g}"
-            found.trials.append(Trial(word, described, None, None, None, False, note))
-            continue
-        ratio, low, high = _compared(program, best, made, _ROUNDS)
-        kept = high < 1.0
-        note = "" if kept else "the interval has 1.0" if low <= 1.0 else "slower"
-        found.trials.append(Trial(word, described, ratio, low, high, kept, note))
-        if kept:
-            best, change = made, trial
-    if change != Change():
-        ratio, low, high = _compared(program, base, best, _CONFIRMING)
-        if high < 1.0:
-            found.best, found.ratio, found.low, found.high = change, ratio, low, high
+    if program is not whole:
+        searched = _Climb(program, found, began + seconds, base)
+    searched.climb(_steps(read_hlo_proto(max(modules, key=len)).module))
+    searched.confirm()
     found.seconds = time.monotonic() - began
     return found
+
+
+class _Climb:
+    """A search that keeps each change with which the program is faster than with those before."""
+
+    def __init__(
+        self,
+        program: FunctionProgram | ModuleProgram,
+        found: XlaSearch,
+        end: float,
+        base: Any = None,
+    ) -> None:
+        self.program, self.found, self.end = program, found, end
+        self.change = Change()
+        self.base = self.best = program.compiled(self.change) if base is None else base
+        self.expected = program.values(self.base)
+
+    def climb(self, steps: Iterable[tuple[str, Any]]) -> None:
+        """Try steps while there is time."""
+        for word, step in steps:
+            if time.monotonic() > self.end:
+                return
+            self._try(word, step)
+
+    def _try(self, word: str, step: Any) -> None:
+        named = {"flag": lambda: f"{step[0]}={step[1]}", "form": lambda: str(step)}
+        described = named.get(word, lambda: f"%{step[0]} %{step[1]}")()
+        trial = self.change.with_step(word, step)
+        expects = (word, step) if word in ("forbid", "fuse") else None
+        try:
+            made = self.program.compiled(trial, expects=expects)
+            values = self.program.values(made)
+        except (XlaExplorerError, RuntimeError) as problem:
+            note = str(problem).splitlines()[0][:120]
+            self._add(Trial(word, described, None, None, None, False, note))
+            return
+        error, is_near = largest_error(self.expected, values)
+        most = max([FORMS[one].most_different or 0.0 for one in trial.forms], default=0.0)
+        if not (is_near or largest_difference(self.expected, values) <= most):
+            note = f"the values differ by {error:.2g}"
+            self._add(Trial(word, described, None, None, None, False, note))
+            return
+        ratio, low, high = _compared(self.program, self.best, made, _ROUNDS)
+        kept = high < 1.0
+        note = "" if kept else "the interval has 1.0" if low <= 1.0 else "slower"
+        self._add(Trial(word, described, ratio, low, high, kept, note))
+        if kept:
+            self.best, self.change = made, trial
+
+    def _add(self, trial: Trial) -> None:
+        self.found.trials.append(trial)
+
+    def confirm(self) -> None:
+        """Time the best program again, in turns with XLA's own."""
+        if self.change == Change():
+            return
+        ratio, low, high = _compared(self.program, self.base, self.best, _CONFIRMING)
+        if high < 1.0:
+            found = self.found
+            found.best, found.ratio, found.low, found.high = self.change, ratio, low, high
 
 
 def _steps(module: HloModule) -> Iterator[tuple[str, Any]]:
@@ -234,48 +285,8 @@ def _steps(module: HloModule) -> Iterator[tuple[str, Any]]:
         yield word, pair
 
 
-class _Program:
-    """A function with its arguments on the device, compiled by XLA under changes."""
-
-    def __init__(
-        self, jax: Any, function: Any, arrays: tuple[Any, ...], keywords: Mapping[str, Any]
-    ) -> None:
-        self.jax, self.function = jax, function
-        self.arrays, self.keywords = jax.device_put((arrays, dict(keywords)))
-        self.name = getattr(function, "__name__", "function")
-
-    def compiled(self, change: Change, expects: tuple[str, Pair] | None = None) -> Any:
-        """Return XLA's executable. XlaExplorerError if the expected request was not granted."""
-
-        def again(*arrays: Any, **keywords: Any) -> Any:
-            return self.function(*arrays, **keywords)
-
-        again.__name__ = self.name  # a function of its own: JAX keeps what it compiled by function
-        report = XlaOverrides(make_requests(change.fuse, change.forbid), overridden)
-        with overridden(report, clear_caches=False):
-            lowered = self.jax.jit(again).lower(*self.arrays, **self.keywords)
-            made = lowered.compile(compiler_options=dict(change.flags) or None)
-        for one in report.outcomes:
-            if (one.word, one.subjects) == expects and one.result != "granted":
-                raise XlaExplorerError(str(one.reason))
-        return made
-
-    def values(self, executable: Any) -> list[np.ndarray[Any, Any]]:
-        """Return the results as numpy arrays."""
-        results = executable(*self.arrays, **self.keywords)
-        return [np.asarray(leaf) for leaf in self.jax.tree.leaves(results)]
-
-    def seconds(self, executable: Any, runs: int) -> float:
-        """Return the time of a run, of so many one after another."""
-        started = time.perf_counter()
-        for _ in range(runs):
-            result = executable(*self.arrays, **self.keywords)
-        self.jax.block_until_ready(result)
-        return (time.perf_counter() - started) / runs
-
-
 def _compared(
-    program: _Program, before: Any, after: Any, rounds: int
+    program: FunctionProgram | ModuleProgram, before: Any, after: Any, rounds: int
 ) -> tuple[float, float, float]:
     """Return the median of the rounds' ratios (after : before) and its interval of 95 %."""
     one = min([program.seconds(before, 1) for _ in range(3)])
