@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from xla_explorer.compiler.transforms.simplifiers.algebraic.contractions import add_reducer
 from xla_explorer.explorer.advice.array_forms import is_small_product
 from xla_explorer.hlo.attributes import attributes_of
+from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import Shape
 
 
 def multiplied_and_summed(module: HloModule) -> HloModule | None:
@@ -64,8 +65,19 @@ def _expand(product: HloInstruction) -> None:
         product.shape,
         [multiplied, zero],
         attributes_of({"dimensions": summed}),
-        called=(add_reducer(place, product.shape),),
+        called=(_sum(place.module, product.shape),),
         metadata=product.metadata,
     )
     place.replace(product, total)
     place.remove(product)
+
+
+def _sum(module: HloModule, shape: Shape) -> HloComputation:
+    """Return a computation of the module that adds two scalars, before those that call it."""
+    scalar = shape.with_dimensions([])
+    made = module.add_computation(f"add_{shape.element_type.name}")
+    sides = (made.add_parameter(0, scalar, "a"), made.add_parameter(1, scalar, "b"))
+    made.root = made.add("add", scalar, sides)
+    others = {name: c for name, c in module.computations.items() if c is not made}
+    module.computations = {made.name: made, **others}
+    return made
