@@ -10,6 +10,7 @@ from xla_explorer.compiler.spmd.propagation.report import inlined, sharding_repo
 from xla_explorer.explorer.devices.changes import changes_for
 from xla_explorer.explorer.devices.comparison import compare_devices
 from xla_explorer.explorer.devices.memory import device_memory
+from xla_explorer.explorer.devices.overlap import overlap
 from xla_explorer.explorer.devices.partitioning_comparison import beside_xla
 from xla_explorer.explorer.devices.sharding_search import searched
 from xla_explorer.explorer.devices.tables import (
@@ -41,6 +42,7 @@ __all__ = [
     "dropped_axes",
     "inlined",
     "links_frame",
+    "overlap",
     "propagation_frame",
     "read_specs",
     "recorded_partitioning",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.devices.comparison import DevicesComparison
     from xla_explorer.explorer.devices.found_shardings import ShardingSearch
     from xla_explorer.explorer.devices.memory import DeviceMemory
+    from xla_explorer.explorer.devices.overlap import Overlap
     from xla_explorer.explorer.devices.partitioning_comparison import PartitioningComparison
     from xla_explorer.explorer.devices.why_collective import WhyCollective
     from xla_explorer.explorer.devices.wrong_parts import PartitionBisection
@@ -293,6 +294,12 @@ class Devices:
     def timeline(self) -> pandas.DataFrame:
         """Return one row per kernel and collective of a simulated step: lane, start and time."""
         return answers().timeline_frame(self.placed)
+
+    @question("devices")
+    def overlap(self) -> Overlap:
+        """Return each collective's exposed time, the work that could hide it, what forbids it."""
+        found: Overlap = answers().overlap(self.placed)
+        return found
 
     @question("devices")
     def memory_per_device(self) -> DeviceMemory:
