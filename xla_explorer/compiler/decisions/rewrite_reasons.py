@@ -478,6 +478,11 @@ COLLECTIVES = table(
             "the body reads the sum over devices elsewhere, too",
             "read it after the loop only",
         ),
+        "not-invariant": (
+            "the collective reads a value that the loop computes",
+            "%all-gather reads what the loop computes",
+            "take its operand from data that the loop passes on unchanged",
+        ),
         "parts-left": (
             "the parts do not cover the whole",
             "3 parts of 4 leave more than a remainder of 16",

@@ -18,6 +18,7 @@ _DECLARED: Final = {
         "all-gather-remove-degenerate-dims",
     ),
     "transforms.collectives.canon_all_gather_for_cse": ("canon-all-gather-for-cse",),
+    "transforms.collectives.collective_pipeliner_backward": ("collective-pipeliner-backward",),
     "transforms.collectives.collective_permute_cse": ("collective-permute-cse",),
     "transforms.collectives.all_gather_dynamic_slice_simplifier": (
         "all-gather-dynamic-slice-simplifier",
