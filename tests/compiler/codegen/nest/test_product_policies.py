@@ -119,6 +119,10 @@ def test_left_operands_that_collide_are_copied(dot, copied):
             "split{k,500},interchange-reduction{ko,jo},stage{%a,ko,",
         ),  # few rows read the right operand in place
         (
+            ("24,3000", "800,3000", "24,800", RIGHT_TRANSPOSED),
+            "interchange-reduction{ko,jo},stage{%b,jot,scratch,0,ki.jiot.jiit}",
+        ),  # each block transposes one panel at a time
+        (
             ("512,1601", "1601,33", "512,33", PLAIN),
             "split{k,400,cut},interchange-reduction{kmo,",
         ),  # one step is left over

@@ -97,7 +97,10 @@ def in_block(
         around, k, _ = k.split(by.deep, "cut")
         made = around.interchange(loops.panel or tiles)
         reduced = [loops.along(made.clear), loops.along(made.add), loops]
-        if not staged and _copied_in_blocks(p, by.deep, loops, rows):
+        if not staged and by.transposed:
+            assert reduced[1].panel is not None
+            stage_panels(p, reduced[1].panel, reduced[1]._replace(panel=None), True)
+        elif not staged and _copied_in_blocks(p, by.deep, loops, rows):
             stage_panels(p, around, reduced[1], False)
     if by.left:
         _pack_left(p, by, around, reduced[1 if by.deep else 0], k)

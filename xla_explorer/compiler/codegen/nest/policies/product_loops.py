@@ -142,6 +142,8 @@ def _order_blocks(
         blocks = count_blocks(block.extent, tile, p, panels, by) if packs else 1
         around = None
     group = panel
+    # A block of the contraction transposes its part of a panel, which then stays in L2.
+    staged = staged and not (by.transposed and by.deep and blocks == tasks == 1)
     if staged:
         assert panel is not None
         panel_bytes = p.depth * tile.columns * p.bytes
