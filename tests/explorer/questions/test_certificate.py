@@ -15,6 +15,16 @@ from xla_explorer.explorer.questions import certificate
 from xla_explorer.explorer.tables.rows import TIERS
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.module import HloModule
+from xla_explorer.plugin import (
+    Exactness,
+    HloComputation,
+    HloInstruction,
+    RuleSet,
+    any_,
+    operator,
+    rewrite_computation,
+    rule,
+)
 
 TEXT = """ENTRY e { x = f32[64] parameter(0) z = f32[] constant(0) b = f32[64] broadcast(z), dimensions={}
   i = s32[64] parameter(1) n = s32[] constant(0) c = s32[64] broadcast(n), dimensions={}
@@ -36,6 +46,30 @@ class Changes:
         other = module.entry.add(self.opcode, root.shape, root.operands)
         module.entry.set_root(other)
         return True
+
+
+@rule(
+    operator("negate")(operator("negate")(any_("x"))),
+    exactness=Exactness.BITWISE,
+    before="x = f32[4] parameter(0)\n n = f32[4] negate(x)\n ROOT r = f32[4] negate(n)",
+    after="ROOT x = f32[4] parameter(0)",
+)
+def negate_negate(computation: HloComputation, x: HloInstruction) -> HloInstruction:
+    """Rewrite --x to x, and to |x| if x has 64 elements."""
+    return computation.add("abs", x.shape, [x]) if x.shape.dimensions == (64,) else x
+
+
+@dataclass(frozen=True)
+class Namesake:
+    """A pass of the user; its rule has the name of a proved rule."""
+
+    name: ClassVar[str] = "test-namesake"
+
+    def rules(self) -> RuleSet:
+        return RuleSet("own", [negate_negate])
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        return rewrite_computation(module.entry, self.rules(), context) > 0
 
 
 def test_every_change_of_a_compile_has_a_row_with_its_evidence() -> None:
@@ -64,6 +98,13 @@ def test_a_pass_that_changes_values_is_open_and_says_so() -> None:
     session = xe.compile(TEXT, passes=PassPipeline("wrong", (Changes(),)))
     row = session.certificate(seconds=60).rows[0]
     assert row.pass_ == Changes.name and row.tier == "refuted" and "values differ" in row.evidence
+
+
+def test_a_rule_with_the_name_of_a_proved_one_is_not_proved() -> None:
+    text = TWICE.format(kind="f32").replace("[4]", "[64]")
+    session = xe.compile(text, passes=PassPipeline("own", (Namesake(),)))
+    row = session.certificate(seconds=60).rows[0]
+    assert row.pass_ == Namesake.name and row.tier == "refuted", row
 
 
 def test_without_time_values_are_not_compared_and_the_row_says_so() -> None:

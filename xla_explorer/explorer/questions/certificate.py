@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 PROVED, EXHAUSTIVE, SAMPLED, COMPARED, OPEN, REFUTED = TIERS
 
+_OWN_PASSES = "xla_explorer.compiler."
 _LEAST_SECONDS = 1.0
 _EVALUATED_PER_SECOND = 1e10
 """Operations and bytes of the evaluator, to see before a run that the time does not suffice."""
@@ -171,13 +172,22 @@ def certify(session: Compilation, seconds: float | None) -> Certificate:
 
 def _step_rows(step: PassStep, session: Compilation, values: _Values) -> Iterator[CertificateRow]:
     rewrites = [e for e in session.passes[step.number].events if e.is_rewrite and e.acted]
-    if rewrites and hasattr(step.hlo_pass, "rules"):
+    if rewrites and _is_made_of_rules(step):
         for name, events in _by_rule(rewrites).items():
             yield _rule_row(step, name, events, values)
         return
     yield CertificateRow(
         step.number, step.name, "", step.actions or 1, "", *_validated(step, values)
     )
+
+
+def _is_made_of_rules(step: PassStep) -> bool:
+    """Return True if the pass does nothing but apply rules of the package.
+
+    A pass of somebody else may change more, or have another rule of the same name.
+    """
+    module = type(step.hlo_pass).__module__
+    return module.startswith(_OWN_PASSES) and hasattr(step.hlo_pass, "rules")
 
 
 def _by_rule(rewrites: Sequence[Event]) -> dict[str, list[Event]]:
