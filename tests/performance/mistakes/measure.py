@@ -133,7 +133,8 @@ Found = tuple[float, str] | None
 def by_form(page: Any, kind: str, place: str) -> Found:
     """Return the advice whose rewritten form mends a kind."""
     for one in page.advice:
-        if one.form in _FORMS[kind] and one.line.endswith(place):
+        begins = re.search(rf"{place}\b", one.sentence) is not None  # of 64-bit values
+        if one.form in _FORMS[kind] and (one.line.endswith(place) or begins):
             before, after = one.tried_us or (1.0, 1.0)
             return (before - after) / before, one.sentence
     return None

@@ -5,6 +5,7 @@ Each has a rewritten form, by which its gain is measured.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Final
@@ -16,7 +17,6 @@ from xla_explorer.explorer.advice.rules import (
     Advice,
     Facts,
     KernelFact,
-    longest_line,
     only_moves,
     product_of,
 )
@@ -29,6 +29,7 @@ _MOST_WORK: Final = 1 << 11
 """Multiplications of one product, up to which starting it takes longer than the product."""
 _SAME_ELEMENTS: Final = frozenset({"broadcast", "reshape", "bitcast", "copy", "convert"})
 _HALVES: Final = ("f16", "bf16")
+_NO_WORK: Final = frozenset({"parameter", "constant", *_SAME_ELEMENTS})
 _DEEPEST: Final = 40
 
 
@@ -76,16 +77,19 @@ def stores_a_constant(scatter: HloInstruction) -> bool:
 
 
 def line_of_form(kernels: Sequence[KernelFact], is_slow: Callable[[HloInstruction], bool]) -> str:
-    """Return the source line of the slow instructions that take most time, within their kernels."""
-    lines: dict[str, float] = {}
-    places = SourceLines(kernels[0].instruction.parent.module)
-    for kernel in kernels:
-        slow = [i for i in kernel_instructions(kernel.instruction) if is_slow(i)]
-        made = [*slow, *[o for i in slow for o in i.operands]]  # XLA gives some copies no line
-        found = [line for i in made if (line := places.metadata_place(i.metadata))]
-        line = found[0] if found else kernel.line
-        lines[line] = lines.get(line, 0.0) + kernel.us
-    return max(lines, key=lambda line: lines[line], default="")
+    """Return the source line with most of the slow instructions of the longest kernel.
+
+    A kernel has the line of its root, which can be another.
+    """
+    longest = max(kernels, key=lambda kernel: kernel.us)
+    places = SourceLines(longest.instruction.parent.module)
+    slow = [i for i in kernel_instructions(longest.instruction) if is_slow(i)]
+    computing = [i for i in slow if i.opcode.name not in _NO_WORK]
+    for group in (computing, slow, [o for i in slow for o in i.operands]):
+        lines = Counter([line for i in group if (line := places.metadata_place(i.metadata))])
+        if lines:
+            return lines.most_common(1)[0][0]
+    return longest.line
 
 
 def one_hot_by_comparison(facts: Facts) -> Advice | None:
@@ -189,7 +193,7 @@ def compute_in_32_bits(facts: Facts) -> Advice | None:
         return None
     seen = f"kernels on 16-bit floats take {2 * gain:.0f} us of a run; each value is converted"
     change = "compute in 32 bits, x.astype(jnp.float32), and keep 16 bits for what is stored only"
-    return Advice(gain, f"{seen}: {change}", longest_line(found), form="halves-in-32-bits")
+    return Advice(gain, f"{seen}: {change}", line_of_form(found, is_half), form="halves-in-32-bits")
 
 
 ARRAY_FORMS: Final = (

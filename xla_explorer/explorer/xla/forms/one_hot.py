@@ -50,6 +50,11 @@ def _compare(scatter: HloInstruction) -> bool:
     spread = place.add("broadcast", whole, [flat], attributes_of({"dimensions": (0,)}))
     counted = place.add("iota", whole, [], attributes_of({"iota_dimension": 1}))
     equal = place.add("compare", None, [spread, counted], attributes_of({"direction": "EQ"}))
+    if (float(on.payload.array), float(off.payload.array)) == (1.0, 0.0):
+        made = place.add("convert", scatter.shape, [equal], metadata=scatter.metadata)
+        place.replace(scatter, made)
+        place.remove(scatter)
+        return True
     sides = [
         place.add("broadcast", scatter.shape, [one], attributes_of({"dimensions": ()}))
         for one in (on, off)

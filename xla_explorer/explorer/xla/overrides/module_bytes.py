@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from xla_explorer.compiler.xla import fuse, keep_apart, named
+from xla_explorer.explorer.xla.overrides.same_values import ResultNumbers
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.foundation.suggestions import nearest
@@ -75,10 +76,16 @@ class ModuleBytes:
         first, second = [named(piece.module, name) for name in pair]
         if isinstance(first, Reason) or isinstance(second, Reason):
             raise XlaExplorerError(f"the excerpt lacks %{pair[0]} or %{pair[1]}", "report this")
+        numbers = ResultNumbers()
+        before = numbers.of_results(piece.module)
         reason = piece.has_control_edges() or act(piece.module, first, second)
         if reason is not None:
             return False, None if reason.code == holds_already else reason
         verify(piece.module)
+        if numbers.of_results(piece.module) != before:
+            return False, refuse(
+                "values-differ", f"kernels of %{pair[0]} and %{pair[1]} would compute other values"
+            )
         piece.splice()
         return True, None
 
