@@ -112,6 +112,9 @@ def test_the_pass_after_which_the_value_differs_is_found():
     texts = search._rewrite(before.module, after.module)
     assert "divide" in texts[0] and "multiply" in texts[1] and "parameter" not in texts[0]
     assert search._changing(stages[:2], [X]) is None
+    assert search._are_alike([(before, after), (before, after)])
+    assert not search._are_alike([(before, after), None])
+    assert not search._are_alike([(before, after), (after, before)])
     assert search._first_apart(stages, stages[:2]) == "algsimp"
 
 

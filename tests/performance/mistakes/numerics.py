@@ -158,19 +158,19 @@ def cloth(mended):
     """Return a step of a cloth of many nodes, in 64 bits because of a table."""
     import jax.numpy as jnp
 
-    rest = np.full((16_384, 4, 1), 0.25)
+    rest = np.full(1 << 18, 0.25)
     length = rest.astype(np.float32) if "wide" in mended else rest
 
-    def step(age, position, velocity, frame):
+    def step(age, load, position, velocity, frame):
         if "small-products" in mended:
             force = (frame[:, :, :, None] * position[:, None]).sum(2)
         else:
             force = frame @ position
-        stretch = jnp.exp(position * length)
-        return age * 0.99 + 1.0, (velocity - 0.1 * force).sum(1), stretch.sum(1)
+        stretch = jnp.exp(load * length)
+        return age * 0.99 + 1.0, (velocity - 0.1 * force).sum(1), stretch.reshape(-1, 16).sum(1)
 
     donated = (0,) if "donation" in mended else ()
-    arrays = (normal(1 << 18), *[normal(16_384, 4, 4) for _ in range(3)])
+    arrays = (normal(1 << 18), normal(1 << 18), *[normal(16_384, 4, 4) for _ in range(3)])
     return Program(step, arrays, donated=donated)
 
 
@@ -272,7 +272,7 @@ NUMERICS: Final = {
     ), is_wide=True),
     "cloth": Planted(cloth, (
         Mistake("small-products", "force = frame @ position"),
-        Mistake("wide", "position * length"),
+        Mistake("wide", "load * length"),
         Mistake("donation", "argument age"),
     ), is_wide=True),
     "sampler": Planted(sampler, (

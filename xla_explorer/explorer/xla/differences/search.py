@@ -199,8 +199,10 @@ def _explain(report: CauseOfDifference, part: Part, way: Way) -> None:
         with Runner(one, dumps=True) as runner:
             runner.results(part.module, part.arrays)
             steps.append(runner.stages())
-    for label, stages in zip(("as it is", way.label), steps, strict=True):
-        found = _changing(stages, part.arrays)
+    changes = [_changing(stages, part.arrays) for stages in steps]
+    if not way.width and _are_alike(changes):  # both ways make the same rewrite: not the cause
+        changes = [None, None]
+    for label, found in zip(("as it is", way.label), changes, strict=True):
         if found is not None and (way.width == "" or label == way.label):
             before, after = found
             report.pass_name, report.in_way = after.pass_name, label
@@ -241,6 +243,16 @@ def _changing(stages: list[Stage], arrays: Sequence[Array]) -> tuple[Stage, Stag
             return before, after
         base = now
     return None
+
+
+def _are_alike(changes: Sequence[tuple[Stage, Stage] | None]) -> bool:
+    """Return True if both ways change the value by one pass that writes the same operations."""
+    written = [
+        (found[1].pass_name, sorted([i.opcode.name for i in found[1].module.instructions()]))
+        for found in changes
+        if found is not None
+    ]
+    return len(written) == 2 and written[0] == written[1]
 
 
 def _rewrite(before: HloModule, after: HloModule) -> tuple[str, str]:
