@@ -37,7 +37,7 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "parse_hlo": ("xla_explorer.hlo.text", "parse_hlo"),
     "parse_stablehlo": ("xla_explorer.frontends.stablehlo", "parse_stablehlo"),
     "passes": ("xla_explorer.explorer.catalogue", "passes"),
-    "prove": ("xla_explorer.explorer.questions.proofs", "prove"),
+    "prove": ("xla_explorer.explorer.rules.proofs", "prove"),
     "random_arguments": ("xla_explorer.explorer.sessions.arguments", "random_arguments"),
     "read_timeline": ("xla_explorer.explorer.measures.trace_events", "read_timeline"),
     "register_pass": ("xla_explorer.compiler.pipeline", "register_pass"),
@@ -167,7 +167,7 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.measures import charts as charts
     from xla_explorer.explorer.measures.trace_events import read_timeline as read_timeline
     from xla_explorer.explorer.questions.minimization import minimize as minimize
-    from xla_explorer.explorer.questions.proofs import prove as prove
+    from xla_explorer.explorer.rules.proofs import prove as prove
     from xla_explorer.explorer.sameness.reproducer import kernel_reproducer as kernel_reproducer
     from xla_explorer.explorer.sameness.same import same as same
     from xla_explorer.explorer.searching import search_fusion as search_fusion

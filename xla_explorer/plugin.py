@@ -60,7 +60,7 @@ from xla_explorer.compiler.transforms.fusion.building import build_fusion, order
 from xla_explorer.compiler.transforms.simplifiers.checked_rule import rule
 from xla_explorer.explorer.display.display import Svg, table_html
 from xla_explorer.explorer.display.escaping import escape
-from xla_explorer.explorer.questions.claims import check_claim
+from xla_explorer.explorer.rules.claims import check_claim
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Journal
 from xla_explorer.foundation.reason import Reason, refuse

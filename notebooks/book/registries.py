@@ -19,7 +19,7 @@ from xla_explorer.cli.main import make_parser
 from xla_explorer.compiler.decisions.kinds import KINDS
 from xla_explorer.compiler.rewriting.declared import declared_rules
 from xla_explorer.explorer.environment import VARIABLES
-from xla_explorer.explorer.questions.rule_book import rule_book
+from xla_explorer.explorer.rules.rule_book import rule_book
 from xla_explorer.explorer.sessions.file_formats import FORMATS
 from xla_explorer.hlo.opcodes import OPCODES
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES

@@ -154,6 +154,7 @@ ORDER_OF_EXPLORER = [
     "asking",
     "pictures",
     "sessions",
+    "rules",
     "questions",
     "measures",
     "advice",

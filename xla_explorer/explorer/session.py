@@ -26,11 +26,11 @@ from xla_explorer.explorer.page.session_source import SessionSource, no_decision
 from xla_explorer.explorer.page.static_form import static_html
 from xla_explorer.explorer.questions.answer import Answer
 from xla_explorer.explorer.questions.bisection import BisectionResult, bisect
-from xla_explorer.explorer.questions.certificate import Certificate, certify
 from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.decisions import decisions_frame
 from xla_explorer.explorer.questions.overrides import Overrides, overrides_of
 from xla_explorer.explorer.questions.why_not import why_not
+from xla_explorer.explorer.rules.certificate import Certificate, certify
 from xla_explorer.explorer.session_code import SessionCode
 from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.sessions.one_line import one_line

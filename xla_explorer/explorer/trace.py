@@ -22,18 +22,18 @@ from xla_explorer.explorer.page.search_items import found_items
 from xla_explorer.explorer.page.session_source import TraceSource
 from xla_explorer.explorer.page.view import ExplorerSource
 from xla_explorer.explorer.questions.answer import Answer
-from xla_explorer.explorer.questions.applicable import ApplicableRules, applicable
 from xla_explorer.explorer.questions.decisions import decisions_frame
 from xla_explorer.explorer.questions.pass_table import cost_table, opcode_table
 from xla_explorer.explorer.questions.pass_trials import effective_passes
 from xla_explorer.explorer.questions.provenance import Provenance, provenance
-from xla_explorer.explorer.questions.rule_book import hot_rules
-from xla_explorer.explorer.questions.rule_times import clock_rules, rule_times
-from xla_explorer.explorer.questions.rule_trial import RuleTrial, rule_trial
 from xla_explorer.explorer.questions.search import KEYS
 from xla_explorer.explorer.questions.tensor_values import TensorValue, tensor_value
 from xla_explorer.explorer.questions.value_errors import value_errors
 from xla_explorer.explorer.questions.why_not import why_not
+from xla_explorer.explorer.rules.applicable import ApplicableRules, applicable
+from xla_explorer.explorer.rules.rule_book import hot_rules
+from xla_explorer.explorer.rules.rule_times import clock_rules, rule_times
+from xla_explorer.explorer.rules.rule_trial import RuleTrial, rule_trial
 from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 from xla_explorer.explorer.sessions.progress import working

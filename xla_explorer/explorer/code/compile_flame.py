@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from xla_explorer.explorer.code.llvm.llvm_kernels import OF_LLVM
 from xla_explorer.explorer.code.llvm.llvm_times import pass_times
 from xla_explorer.explorer.display import Blocks, Layout, Report, Table, escape
-from xla_explorer.explorer.questions.rule_times import RuleClock, clock_rules
+from xla_explorer.explorer.rules.rule_times import RuleClock, clock_rules
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 

@@ -24,7 +24,7 @@ from xla_explorer.explorer.pictures.picture import PictureGraph
 from xla_explorer.explorer.questions.decisions import decisions_of
 from xla_explorer.explorer.questions.rewrite_replay import RewriteReplay
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep
-from xla_explorer.explorer.questions.rule_book import rule_book, rule_summary
+from xla_explorer.explorer.rules.rule_book import rule_book, rule_summary
 from xla_explorer.explorer.sessions.compilation import Compilation, is_of_xla, program_steps
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, pass_of_step
 from xla_explorer.explorer.tables.kernel import Kernel

@@ -17,8 +17,8 @@ from xla_explorer.explorer.pictures.picture import PictureGroup
 from xla_explorer.explorer.pictures.scopes import scope_boxes
 from xla_explorer.explorer.questions.pass_table import COST_COLUMNS, cost_rows, opcode_rows
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep
-from xla_explorer.explorer.questions.rule_times import clock_rules
 from xla_explorer.explorer.questions.tensor_values import MOST_FLOPS_ON_A_CLICK, tensor_value
+from xla_explorer.explorer.rules.rule_times import clock_rules
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, pass_of_step
 from xla_explorer.foundation.collector import collector_paused

@@ -1,1 +1,1 @@
-"""History, decisions, rules, provenance, overrides, bisection, minimization."""
+"""History, decisions, provenance, overrides, bisection, minimization."""

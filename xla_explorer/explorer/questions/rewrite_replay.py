@@ -18,7 +18,7 @@ from xla_explorer.explorer.display.code_pane import TextLine
 from xla_explorer.explorer.pictures.module_picture import snapshot_picture
 from xla_explorer.explorer.pictures.region import Region
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
-from xla_explorer.explorer.questions.rule_book import rule_book
+from xla_explorer.explorer.rules.rule_book import rule_book
 from xla_explorer.foundation.journal import Event
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot, snapshot_difference
 from xla_explorer.hlo.text import module_text_with_lines

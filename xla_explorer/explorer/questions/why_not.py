@@ -26,9 +26,9 @@ from xla_explorer.compiler.pipeline.explaining import (
 from xla_explorer.compiler.pipeline.pass_interface import ForeignPass
 from xla_explorer.compiler.rewriting.declared import declared_rules
 from xla_explorer.explorer.questions.answer import Answer
-from xla_explorer.explorer.questions.applicable import ApplicableRule, applicable
 from xla_explorer.explorer.questions.decisions import NamesAt, check_kind, refusal_costs
 from xla_explorer.explorer.questions.refusal_costs import RefusalCosts
+from xla_explorer.explorer.rules.applicable import ApplicableRule, applicable
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.diagnostic import XlaExplorerError

@@ -11,7 +11,7 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.compiler.pipeline import PassContext, PassPipeline
 from xla_explorer.compiler.pipeline.value_graph import same_value_graph
-from xla_explorer.explorer.questions import certificate
+from xla_explorer.explorer.rules import certificate
 from xla_explorer.explorer.tables.rows import TIERS
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.module import HloModule

@@ -10,7 +10,7 @@ from xla_explorer.compiler.rewriting.declared import known_rules
 from xla_explorer.compiler.rewriting.removal import compatible_replacement, control_targets
 from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table, printed
 from xla_explorer.explorer.display.report import Report
-from xla_explorer.explorer.questions.rule_book import rule_book
+from xla_explorer.explorer.rules.rule_book import rule_book
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Check, Reason, refuse

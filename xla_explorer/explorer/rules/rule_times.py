@@ -12,7 +12,7 @@ from xla_explorer.compiler.rewriting import Rule
 from xla_explorer.compiler.rewriting.declared import declared_rules
 from xla_explorer.compiler.rewriting.rule import BuildResult, Captures
 from xla_explorer.explorer.display.frames import wide_frame
-from xla_explorer.explorer.questions.rule_book import rule_book
+from xla_explorer.explorer.rules.rule_book import rule_book
 from xla_explorer.explorer.tables.rows import RuleCost, columns_of
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.computation import HloComputation

@@ -9,7 +9,7 @@ from xla_explorer.compiler.rewriting import Rule
 from xla_explorer.compiler.rewriting.near_misses import fit
 from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table, printed
 from xla_explorer.explorer.display.report import Report
-from xla_explorer.explorer.questions.applicable import tried
+from xla_explorer.explorer.rules.applicable import tried
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot
 
 _COLUMNS = ["outcome", "instruction", "becomes", "reason", "hlo"]

@@ -8,7 +8,7 @@ from xla_explorer.compiler.rewriting.proofs.prover import RuleProof, prove_rule
 from xla_explorer.compiler.rewriting.rule import Rule
 from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
 from xla_explorer.explorer.display.report import Report
-from xla_explorer.explorer.questions.claims import counterexample_row
+from xla_explorer.explorer.rules.claims import counterexample_row
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.foundation.suggestions import nearest
