@@ -15,7 +15,7 @@ PACKAGE = pathlib.Path(xla_explorer.__file__).parent
 RECORDING = (  # where reasons are made that a journal, an answer or a row of overrides may hold
     "compiler", "backends/gpu/persistent_kernel.py", "backends/gpu/emitters", "backends/gpu/gpu_program.py", "backends/gpu/libraries/library_runner.py",
     "backends/llvm/target_machine.py", "backends/interpreter/whole_module.py",
-    "explorer/questions", "explorer/xla/overrides", "explorer/xla/replay", "hlo/analysis/call_graph_size.py", "hlo/analysis/coalescing.py", "hlo/analysis/elided_constants.py",
+    "explorer/questions", "explorer/rules", "explorer/xla/overrides", "explorer/xla/replay", "hlo/analysis/call_graph_size.py", "hlo/analysis/coalescing.py", "hlo/analysis/elided_constants.py",
     "hlo/analysis/indexing",
 )  # fmt: skip
 ELSEWHERE = {  # reasons of checks, of tables of buffers and of the verifier, which no decision carries

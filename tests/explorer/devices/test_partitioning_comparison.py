@@ -73,4 +73,4 @@ def test_the_policy_of_xla_sends_what_xla_sends(name: str) -> None:
     assert not beside.shardings and beside.values
     cheaper = compared_partitioning(ours.placed, in_order.placed, *stages, ("", "cost", ()))
     assert cheaper.our_bytes <= cheaper.xla_bytes
-    assert all(row.why for row in cheaper.rows if row.ours != row.xla)
+    assert all(row.reason for row in cheaper.rows if row.ours != row.xla)

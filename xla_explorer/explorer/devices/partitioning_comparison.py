@@ -35,7 +35,7 @@ class ComparedOperation(NamedTuple):
         The collectives by kind.
     our_bytes, xla_bytes : float
         Bytes that a device sends.
-    why : str
+    reason : str
         The reason of the difference; empty if there is none.
     """
 
@@ -44,7 +44,7 @@ class ComparedOperation(NamedTuple):
     xla: str
     our_bytes: float
     xla_bytes: float
-    why: str = ""
+    reason: str = ""
 
 
 class ComparedSharding(NamedTuple):
@@ -167,12 +167,12 @@ def compared_partitioning(
     for name in dict.fromkeys([*mine, *theirs]):
         sides = mine.get(name, []), theirs.get(name, [])
         texts, sent = [_kinds(side) for side in sides], [sum([s for _, s in one]) for one in sides]
-        why = ""
+        reason = ""
         if texts[0] != texts[1] or sent[0] != sent[1]:
             as_xla = Counter(again.get(name, [])) == Counter(sides[1])
-            why = _why(name, name in moved, as_xla, choices)
-        rows.append(ComparedOperation(name, texts[0], texts[1], sent[0], sent[1], why))
-    rows.sort(key=lambda row: not row.why)
+            reason = _why(name, name in moved, as_xla, choices)
+        rows.append(ComparedOperation(name, texts[0], texts[1], sent[0], sent[1], reason))
+    rows.sort(key=lambda row: not row.reason)
     version, policy, warnings = heading
     flops = _product_flops(ours.program.module), _product_flops(partitioned)
     return PartitioningComparison(version, policy, rows, differing, values, flops, warnings)

@@ -139,6 +139,17 @@ _ALL: Final = (
     Column("after", "", "a value, or a sharding, after a change or a step", rank=3),
     Column("padding_bytes", "bytes", "padding on all devices", "less", 6),
     Column("at_peak", "", "True if a value lives when most bytes do", rank=6),
+    Column("rank", "count", "the place of a candidate, the best first", "less", 0),
+    Column("compute_us", "us", "the time in kernels (estimate)", "less", 3),
+    Column("operation", "", "an operation of the program, by its op_name", rank=0),
+    Column("our_bytes", "bytes", "bytes that a device sends by this partitioner", "less", 2),
+    Column("xla_bytes", "bytes", "bytes that a device sends by XLA's partitioner", "less", 2),
+    Column("hidden_us", "us", "the time of a collective behind kernels (estimate)", "more", 3),
+    Column("independent_us", "us", "the time of kernels that could run beside it", "more", 3),
+    Column("independent", "", "kernels that could run beside a collective", rank=4),
+    Column("forbids", "", "the reason why no kernel can run beside a collective", rank=4),
+    Column("local", "", "the value on one device", rank=2),
+    Column("operands_right", "", "True if the operands are right on all devices", rank=5),
     # Searches.
     Column("what", "", "instruction, decision, pass or quantity", rank=1),
     # Comparisons and searches.

@@ -7,8 +7,7 @@ handled by XLA                              here
 ==========================================  ==================================================
 sums of replicated values                   a product with the number of devices
 minimum, maximum, and, or of them           the value
-groups of one device: all-reduce, reduce-   the operand, if the shape is the same
-scatter, all-gather
+groups of one device: sums, gathers         the operand, if the shape is the same
 channels without global device ids          unchanged: their groups span all partitions
 replicated parameters, constants, results   the same, by a walk over elementwise operations; hole:
 of all-reduces                              tuples, loops and calls

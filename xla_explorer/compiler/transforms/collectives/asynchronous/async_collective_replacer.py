@@ -6,8 +6,7 @@ Source: xla/hlo/transforms/collectives/async_collective_replacer.cc.
 handled by XLA                         here
 =====================================  =======================================================
 all-reduce, all-gather, permute pairs  the same, each by its option
-async-start of a broadcast, all-to-all the same, each by its option
-reduce-scatter, ragged-all-to-all
+async-start of any other collective    the same, each by its option
 control edges at the pair              moved to the collective
 pairs with updates between             unchanged
 =====================================  =======================================================
