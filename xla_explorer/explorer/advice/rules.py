@@ -222,7 +222,9 @@ def only_moves(i: HloInstruction) -> bool:
 def halve_doubles(facts: Facts) -> Advice | None:
     """Advise against arithmetic in 64 bits, with the line at which it begins."""
     wide = [
-        kernel for kernel in facts.kernels if _element_type(kernel.instruction) in ("f64", "c128")
+        kernel
+        for kernel in facts.kernels
+        if any(_element_type(i) for i in _computed(kernel.instruction))
     ]
     time = sum(kernel.us for kernel in wide)
     if time / 2 < NOTABLE * facts.run_us:
@@ -232,6 +234,11 @@ def halve_doubles(facts: Facts) -> Advice | None:
     begins = f"; they begin with {first}" if first else ""
     change = "in 32 bits they move half of the bytes (jax_enable_x64, dtype= of the inputs)"
     return Advice(time / 2, f"{seen}{begins}: {change}", longest_line(wide), form="in-32-bits")
+
+
+def _computed(i: HloInstruction) -> list[HloInstruction]:
+    """Return a kernel's instruction and those that it computes: values inside may be wider."""
+    return [i, *i.called[0].instructions.values()] if i.opcode.name == "fusion" else [i]
 
 
 def _first_double(module: HloModule) -> str:
