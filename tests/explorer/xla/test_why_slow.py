@@ -244,6 +244,6 @@ def test_wide_values_inside_a_kernel_are_seen() -> None:
     """The kernel reads and writes 32 bits, and computes in 64."""
     kernel = _kernel("""inside { p = f32[8] parameter(0)  w = f64[8] convert(p)
       s = f64[8] sine(w)  ROOT n = f32[8] convert(s) }
-    ENTRY e { x = f32[8] parameter(0)  ROOT k = f32[8] fusion(x), kind=kLoop, calls=inside }""")
+    ENTRY e { x = f32[8] parameter(0)  ROOT r = f32[8] fusion(x), kind=kLoop, calls=inside }""")
     (advice,) = advise(Facts(200.0, 0.0, [KernelFact(kernel, 90, 1, "m.py:2")]))
     assert advice.gain_us == 45.0 and "32 bits" in advice.sentence
