@@ -147,7 +147,11 @@ def test_no_docstring_breaks_off_in_the_middle_of_a_sentence() -> None:
 
 
 def _breaks(documentation: str) -> list[tuple[str, str]]:
-    """Return the pairs of lines between which a sentence of the documentation breaks off."""
+    """Return the pairs of lines between which a sentence of the documentation breaks off.
+
+    Rows of a table, between lines of `=`, are no sentences.
+    """
+    documentation = re.sub(r"^=+  =.*^=+  =+$", "", documentation, flags=re.MULTILINE | re.DOTALL)
     return [
         pair
         for pair in itertools.pairwise(documentation.split("\nExamples\n---")[0].splitlines())

@@ -78,6 +78,11 @@ VARIABLES: dict[str, Variable] = {
         "a number above 0",
         "no end",
     ),
+    "XLA_EXPLORER_WORKER_CLOCK": Variable(
+        "the clock of timed runs of real XLA; set for comparisons on a machine with other work",
+        "`process`: the processor time of all threads",
+        "wall time",
+    ),
     "XLA_EXPLORER_WORKER_DEVICES": Variable(
         "the platform whose first device a child with real XLA uses; set for comparisons of devices",
         "a platform as JAX names it: `cuda`",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -303,10 +304,12 @@ def _instructions(module: Any) -> dict[str, Any]:
 
 
 def _number(value: Any) -> float | None:
+    """Return a finite number; None for what a stranger's file has in its place."""
     try:
-        return float(value)
+        number = float(value)
     except (TypeError, ValueError, OverflowError):
         return None
+    return number if math.isfinite(number) else None
 
 
 def _row(key: tuple[str, str, str], found: list[_Event], known: dict[str, Any]) -> Kernel:

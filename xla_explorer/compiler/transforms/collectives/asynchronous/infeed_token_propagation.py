@@ -2,22 +2,19 @@
 
 Source: xla/hlo/transforms/collectives/infeed_token_propagation.cc.
 
-============================================  ================================================
-handled by XLA                                here
-============================================  ================================================
-infeeds and outfeeds below the entry whose    the same; one chain of each kind a computation
-first token waits for nothing and whose last
-is unused
-while bodies                                  the token becomes an element of the state
-branches of conditionals                      an element of the branch's argument and of the
-                                              result
-a chain of the computation around             joined, before or behind by dependence
-feeds with a configuration                    unchanged
-while conditions, other callers, callers with the propagation stops
-shardings
-domains                                       the module stays as it is
-a computation with several callers            refused: flatten the call graph first
-============================================  ================================================
+==============================================  ==============================================
+handled by XLA                                  here
+==============================================  ==============================================
+infeeds and outfeeds with a chain of their own  the same; one chain of each kind a computation
+while bodies                                    the token becomes an element of the state
+branches of conditionals                        an element of the branch's argument and of the
+                                                result
+a chain of the computation around               joined, before or behind by dependence
+feeds with a configuration                      unchanged
+conditions of loops, other callers, sharding    the propagation stops
+domains                                         the module stays as it is
+a computation with several callers              refused: flatten the call graph first
+==============================================  ==============================================
 """
 
 from __future__ import annotations

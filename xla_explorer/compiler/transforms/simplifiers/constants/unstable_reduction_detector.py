@@ -17,12 +17,12 @@ names by metadata                            op_name, else the instruction's nam
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.warning import warn
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
@@ -72,5 +72,5 @@ class UnstableReductionDetector:
             text += f"{len(others)} op names without metadata: {', '.join(others)}"
         if self.mode == "fail":
             raise XlaExplorerError(text, "reduce in f32, and convert the result")
-        warnings.warn(text, stacklevel=2)
+        warn(text, UserWarning)
         return False
