@@ -158,7 +158,7 @@ def test_the_code_of_what_takes_the_time_is_in_the_page(
         session._explorer_source_().view().rows(), key=lambda row: -(row.predicted_us or 0)
     )
     compiled = {step.instruction for step in session.executable.steps if step.function}
-    ids = [row.instruction for row in rows if row.instruction in compiled][:30]
+    ids = [row.instruction for row in rows if row.instruction in compiled][:25]
     lit = page.evaluate(
         """async ids => {
           const app = document.querySelector(".xe").explorer, panes = await app.store.panes(), found = [];

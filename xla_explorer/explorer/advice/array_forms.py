@@ -31,6 +31,7 @@ _SAME_ELEMENTS: Final = frozenset({"broadcast", "reshape", "bitcast", "copy", "c
 _HALVES: Final = ("f16", "bf16")
 _NO_WORK: Final = frozenset({"parameter", "constant", *_SAME_ELEMENTS})
 _DEEPEST: Final = 40
+_KEEPING: Final = frozenset(("bitcast", "copy", "tuple"))
 
 
 def is_small_product(i: HloInstruction) -> bool:
@@ -150,6 +151,24 @@ def moves_the_minor(i: HloInstruction) -> bool:
     return bool(here) and there[0] != here[0]
 
 
+def _orders_the_result(moved: HloInstruction, kernel: HloInstruction) -> bool:
+    """Return True if only element-wise operations lie between a transpose and the results.
+
+    Then the program returns its values in that order, which no other form changes.
+    """
+    pending = [moved]
+    while pending:
+        one = pending.pop()
+        users = list(one.users)
+        if one is one.parent.root and one.parent is not kernel.parent:
+            users.append(kernel)
+        for user in users:
+            if not (user.opcode.elementwise or user is kernel or user.opcode.name in _KEEPING):
+                return False
+        pending.extend(users)
+    return True
+
+
 def keep_the_order(facts: Facts) -> Advice | None:
     """Advise against transposes of the last dimension, which read memory with large strides."""
     found = [
@@ -157,7 +176,10 @@ def keep_the_order(facts: Facts) -> Advice | None:
         for kernel in facts.kernels
         if product_of(kernel.instruction) is None
         and not (kernel.calls > 1 and only_moves(kernel.instruction))  # of a loop's state
-        and any(moves_the_minor(i) for i in kernel_instructions(kernel.instruction))
+        and any(
+            moves_the_minor(i) and not _orders_the_result(i, kernel.instruction)
+            for i in kernel_instructions(kernel.instruction)
+        )
     ]
     gain = sum([kernel.us - min(kernel.least_us or 0.0, kernel.us) for kernel in found])
     if gain < NOTABLE * facts.run_us:
