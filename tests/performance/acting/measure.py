@@ -11,9 +11,9 @@ For each program requests are drawn from the pairs of XLA's module, and act in X
 With `--search` each function of JAX is searched for that long. Write results to a table in the
 commit that uses them.
 
-`--gains SECONDS` searches all fifty programs instead, within that time together (of which each
-program gets an equal share of what is left), and prints a table: the gain with its interval, the
-changes that made it, and for each program the changes that did not help and why. Run it on a quiet
+`--gains SECONDS` searches all fifty programs instead, within that time together. Each program gets
+an equal share of what is left. The table has the gain with its interval, the changes that made it,
+and for each program the changes that did not help and why. Run it on a quiet
 machine: `python -m tests.performance.acting.measure --gains 700`.
 """
 

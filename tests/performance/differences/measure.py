@@ -1,4 +1,4 @@
-"""How many causes of the thirty differences are named, in what time, by how small a program.
+"""Count the named causes of thirty differences, with their times and the sizes of programs.
 
 Run `python -m tests.performance.differences.measure --other ENVIRONMENT [NAME ...]`, with
 the folder of an environment that has another jaxlib. A cause is named if the line (or the pass) is

@@ -1,4 +1,4 @@
-"""Thirty programs on which XLA differs from itself, written down before they were asked about.
+"""Thirty programs on which XLA differs from itself, written down before any answer.
 
 A pair names the line (or instruction) at which the difference begins, and the pass of XLA that
 makes it: `""` for code generation and libraries, None if no pass is known in advance.

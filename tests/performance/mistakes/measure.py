@@ -1,4 +1,4 @@
-"""How many of the planted mistakes the questions name, with line, change and gain.
+"""Count the planted mistakes that the questions name, with line, change and gain.
 
 Run `XLA_EXPLORER_WORKER_CLOCK=process python -m tests.performance.mistakes.measure [NAME ...]`.
 For each program the four questions are put to the planted program. A mistake is named if a row has

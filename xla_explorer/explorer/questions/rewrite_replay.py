@@ -1,7 +1,7 @@
 """The change of one rewrite: the pass runs twice, stopped just before the rewrite and just after.
 
-Both runs start from the same snapshot and make the same instructions with the same ids, so the
-difference of their results is the one rewrite.
+Both runs start from the same snapshot and make the same instructions with the same ids. The
+difference of their results is therefore the one rewrite.
 """
 
 from __future__ import annotations

@@ -155,8 +155,8 @@ def search(function: Any, *arrays: Any, seconds: float = 60.0, **keywords: Any) 
     """Search forms, flags and fusions of real XLA:CPU for a faster program, by measurement.
 
     The function is compiled by XLA in this process, again for each trial. A trial rewrites the
-    program in another form, changes one flag, splits one fusion or joins two kernels, in addition
-    to the changes kept so far. A trial is kept if its values agree and its time is below the best
+    program in another form, changes one flag, splits one fusion or joins two kernels. It has the
+    changes kept so far as well. A trial is kept if its values agree and its time is below the best
     one's in an interval that excludes 1.0. The largest kernels come first. At the end the best
     program is timed again, in turns with XLA's own.
 
