@@ -10,8 +10,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.compiler.pipeline import PassContext, PassPipeline
-from xla_explorer.compiler.pipeline.value_graph import same_value_graph
-from xla_explorer.explorer.rules import certificate
+from xla_explorer.compiler.pipeline.value_graph import ValueNumbers
 from xla_explorer.explorer.tables.rows import TIERS
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.module import HloModule
@@ -129,10 +128,12 @@ def test_a_partial_proof_counts_for_the_types_that_it_covers(kind: str, tier: st
 
 
 def test_the_time_of_other_checks_is_not_that_of_values(monkeypatch: pytest.MonkeyPatch) -> None:
-    def slow(*modules: HloModule) -> bool:
-        time.sleep(0.3)
-        return same_value_graph(*modules)
+    graph = ValueNumbers.graph
 
-    monkeypatch.setattr(certificate, "same_value_graph", slow)
+    def slow(numbers: ValueNumbers, module: HloModule) -> tuple[object, ...]:
+        time.sleep(0.3)
+        return graph(numbers, module)
+
+    monkeypatch.setattr(ValueNumbers, "graph", slow)
     found = xe.compile(TEXT).certificate(seconds=0.2)
     assert found.rows[-1].tier == "compared", found

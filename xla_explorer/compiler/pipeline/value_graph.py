@@ -22,6 +22,7 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.evaluator.evaluator import Evaluator
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.opcodes.spec import Trait
 from xla_explorer.hlo.shape import Shape
 
 ValueNumber: TypeAlias = int | tuple["ValueNumber", ...]
@@ -30,9 +31,8 @@ ValueNumber: TypeAlias = int | tuple["ValueNumber", ...]
 Sizes: TypeAlias = tuple[int, ...]
 Order: TypeAlias = tuple[int, ...]
 
-_SAME_VALUE = frozenset(("copy", "opt-barrier", "optimization-barrier"))
+_SAME_VALUE = frozenset(("copy", "opt-barrier"))
 _INLINED = frozenset(("call", "fusion"))
-_NON_DETERMINISTIC = frozenset(("rng", "rng-get-and-update-state"))
 _NOT_FOLDED = frozenset(("custom-call", "while", "partition-id", "replica-id"))
 """Opcodes whose value depends on the device, or whose evaluation may take forever."""
 _PHYSICAL = frozenset(("bitcast", "custom-call"))
@@ -64,9 +64,12 @@ class ValueNumbers:
         self._transposes: dict[ValueNumber, tuple[ValueNumber, Sizes, Order]] = {}
         self._evaluator = Evaluator()
 
-    def result(self, module: HloModule) -> ValueNumber:
-        """Return the value of the module's result; NoValueGraphError if it has other effects."""
-        return self._of_parameters(module.entry)
+    def graph(self, module: HloModule) -> tuple[object, ...]:
+        """Return the shapes, the devices and the value of the result, equal for one value graph.
+
+        NoValueGraphError if the module has other effects.
+        """
+        return (*_signature(module), self._of_parameters(module.entry))
 
     def _of_parameters(self, computation: HloComputation) -> ValueNumber:
         """Return a computation's result for unknown arguments."""
@@ -287,7 +290,7 @@ def _only_moves_elements(i: HloInstruction) -> bool:
 def _require_no_effects(i: HloInstruction) -> None:
     name = i.opcode.name
     effects = (
-        name in _NON_DETERMINISTIC
+        Trait.NON_DETERMINISTIC in i.opcode.traits
         or (i.opcode.side_effect and not i.called)
         or (name == "custom-call" and i.attributes.get("custom_call_has_side_effect", False))
     )
@@ -301,10 +304,8 @@ def same_value_graph(left: HloModule, right: HloModule) -> bool:
     Modules with other parameters, or for another number of devices, are different. Raises
     NoValueGraphError if a module has effects besides its result.
     """
-    if _signature(left) != _signature(right):
-        return False
     numbers = ValueNumbers()
-    return numbers.result(left) == numbers.result(right)
+    return numbers.graph(left) == numbers.graph(right)
 
 
 def _signature(module: HloModule) -> tuple[object, ...]:

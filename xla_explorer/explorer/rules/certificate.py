@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.pipeline import PassStep
 from xla_explorer.compiler.pipeline.value_check import ValueCheck, largest_error
-from xla_explorer.compiler.pipeline.value_graph import NoValueGraphError, same_value_graph
+from xla_explorer.compiler.pipeline.value_graph import NoValueGraphError, ValueNumbers
 from xla_explorer.compiler.rewriting.declared import declared_rules
 from xla_explorer.compiler.rewriting.recorded_claims import recorded_claims
 from xla_explorer.compiler.rewriting.recorded_proofs import recorded_proofs
@@ -147,6 +147,26 @@ class _Values:
         return COMPARED, f"{what} agrees on random arguments, largest error {error:.2g}"
 
 
+class _Graphs:
+    """Value graphs of the modules of a compile. A pass begins with the module of the last one."""
+
+    def __init__(self) -> None:
+        self._numbers = ValueNumbers()
+        self._last: tuple[ModuleSnapshot, tuple[object, ...]] | None = None
+
+    def of(self, snapshot: ModuleSnapshot) -> tuple[object, ...]:
+        """Return the graph of a module; NoValueGraphError if it has effects beside its result."""
+        if self._last is not None and self._last[0] is snapshot:
+            return self._last[1]
+        module = HloModule.from_snapshot(snapshot)
+        try:
+            found = self._numbers.graph(module)
+        finally:
+            module.dispose()
+        self._last = snapshot, found
+        return found
+
+
 @as_one_run
 def certify(session: Compilation, seconds: float | None) -> Certificate:
     """Return the certificate of a compile; values are compared for at most `seconds`."""
@@ -158,27 +178,29 @@ def certify(session: Compilation, seconds: float | None) -> Certificate:
     compile_seconds = sum(session.seconds.values())
     started = time.perf_counter()
     limit = max(compile_seconds, _LEAST_SECONDS) if seconds is None else seconds
-    values = _Values(session, limit)
+    graphs, values = _Graphs(), _Values(session, limit)
     rows = [
         row
         for step in trace.steps
         if step.changed and step.after is not None and step.after is not step.before
-        for row in _step_rows(step, session, values)
+        for row in _step_rows(step, session, graphs, values)
     ]
     if session.error is None and program_steps(session):
         rows.append(CertificateRow(None, session.backend, "", 1, "", *values.code()))
     return Certificate(rows, time.perf_counter() - started, compile_seconds)
 
 
-def _step_rows(step: PassStep, session: Compilation, values: _Values) -> Iterator[CertificateRow]:
+def _step_rows(
+    step: PassStep, session: Compilation, graphs: _Graphs, values: _Values
+) -> Iterator[CertificateRow]:
     rewrites = [e for e in session.passes[step.number].events if e.is_rewrite and e.acted]
     if rewrites and _is_made_of_rules(step):
+        types = _types(step)
         for name, events in _by_rule(rewrites).items():
-            yield _rule_row(step, name, events, values)
+            yield _rule_row(step, name, events, types, values)
         return
-    yield CertificateRow(
-        step.number, step.name, "", step.actions or 1, "", *_validated(step, values)
-    )
+    evidence = _validated(step, graphs, values)
+    yield CertificateRow(step.number, step.name, "", step.actions or 1, "", *evidence)
 
 
 def _is_made_of_rules(step: PassStep) -> bool:
@@ -197,42 +219,38 @@ def _by_rule(rewrites: Sequence[Event]) -> dict[str, list[Event]]:
     return found
 
 
-def _validated(step: PassStep, values: _Values) -> tuple[str, str]:
+def _validated(step: PassStep, graphs: _Graphs, values: _Values) -> tuple[str, str]:
     """Return tier and evidence of a pass by its modules before and after."""
     assert step.before is not None and step.after is not None
-    before, after = (HloModule.from_snapshot(one) for one in (step.before, step.after))
     why = ""
     try:
-        if same_value_graph(before, after):
+        if graphs.of(step.before) == graphs.of(step.after):
             return PROVED, "the value graph is the same: all values are equal for all arguments"
     except NoValueGraphError as problem:
         why = f" ({problem})"
-    finally:
-        before.dispose()
-        after.dispose()
     tier, evidence = values.module(step.after)
     return tier, evidence + why
 
 
 def _rule_row(
-    step: PassStep, name: str, events: Sequence[Event], values: _Values
+    step: PassStep,
+    name: str,
+    events: Sequence[Event],
+    types: Mapping[int, frozenset[str]],
+    values: _Values,
 ) -> CertificateRow:
     """Return the row of a rule: by its recorded proof or check, else by the values of the pass."""
     rule = declared_rules().get(name)
     claim = str(rule.exactness) if rule is not None else ""
-    found = _recorded(name, claim, _types(step, events))
+    found = _recorded(name, claim, _rewritten(events, types))
     if found is None:
         assert step.after is not None
         found = values.module(step.after)
     return CertificateRow(step.number, step.name, name, len(events), claim, *found)
 
 
-def _types(step: PassStep, events: Sequence[Event]) -> frozenset[frozenset[str]]:
-    """Return the element types of each rewritten instruction and its operands.
-
-    An instruction that the pass made and removed is in no snapshot: then all types of the module.
-    `pred` is left out beside other types: comparisons return it.
-    """
+def _types(step: PassStep) -> dict[int, frozenset[str]]:
+    """Return the element types of each instruction of both modules with its operands, by id."""
     assert step.before is not None and step.after is not None
     found: dict[int, frozenset[str]] = {}
     for snapshot in (step.before, step.after):
@@ -245,12 +263,23 @@ def _types(step: PassStep, events: Sequence[Event]) -> frozenset[frozenset[str]]
         for record in snapshot.records():
             arrays = [own[o] for o in record.operands if len(own[o]) == 1]
             found.setdefault(record.id, own[record.id].union(*arrays))
-    every = frozenset().union(*found.values())
+    return found
+
+
+def _rewritten(
+    events: Sequence[Event], types: Mapping[int, frozenset[str]]
+) -> frozenset[frozenset[str]]:
+    """Return the element types of each rewritten instruction.
+
+    An instruction that the pass made and removed is in no snapshot: then all types of the modules.
+    `pred` is left out beside other types: comparisons return it.
+    """
+    every = frozenset().union(*types.values())
     known = [
-        next((found[subject] for subject in event.subjects if subject in found), every)
+        next((types[subject] for subject in event.subjects if subject in types), every)
         for event in events
     ]
-    return frozenset([types - {"pred"} or types for types in known])
+    return frozenset([one - {"pred"} or one for one in known])
 
 
 def _recorded(name: str, claim: str, types: frozenset[frozenset[str]]) -> tuple[str, str] | None:
