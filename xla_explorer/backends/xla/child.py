@@ -50,8 +50,8 @@ class XlaChild:
 
     flags: further XLA flags. python: of another environment, or that environment's folder. dumped:
     a regular expression of the passes whose results XLA dumps; empty: only before the first and
-    after the last. plugin: the file of a PJRT plugin, whose devices run the programs in place of
-    XLA's CPU.
+    after the last; None: nothing. plugin: the file of a PJRT plugin, whose devices run the programs
+    in place of XLA's CPU. worker: the module whose `main` answers the requests.
     """
 
     def __init__(
@@ -60,8 +60,9 @@ class XlaChild:
         *,
         flags: str = "",
         python: str | None = None,
-        dumped: str = ".*",
+        dumped: str | None = ".*",
         plugin: str | None = None,
+        worker: str = _WORKER,
     ) -> None:
         interpreter = _interpreter(python) if python is not None else None
         self._install = (
@@ -73,10 +74,8 @@ class XlaChild:
         self._folder = tempfile.TemporaryDirectory(
             prefix="xla-explorer-dump-", ignore_cleanup_errors=True
         )
-        dump = (
-            f"--xla_dump_to={self.folder} "
-            f"--xla_dump_hlo_as_text{f' --xla_dump_hlo_pass_re={dumped}' if dumped else ''}"
-        )
+        dump = "" if dumped is None else f"--xla_dump_to={self.folder} --xla_dump_hlo_as_text "
+        dump += f"--xla_dump_hlo_pass_re={dumped}" if dumped else ""
         settings = {
             "XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {dump} {flags}".strip(),
             "JAX_PLATFORMS": "cpu",
@@ -89,11 +88,11 @@ class XlaChild:
             }
         if interpreter is not None:
             command, environment = (
-                foreign_command(interpreter, _WORKER),
+                foreign_command(interpreter, worker),
                 foreign_environment(**settings),
             )
         else:
-            command, environment = child_command(_WORKER), child_environment(**settings)
+            command, environment = child_command(worker), child_environment(**settings)
         self._bounds, self._started, self._late = bounds(), False, ""
         self._process = MessagingChild(command, environment)
         self._end = weakref.finalize(self, _end, self._process, self._folder)
@@ -105,6 +104,11 @@ class XlaChild:
     def folder(self) -> Path:
         """The folder of XLA's dumps."""
         return Path(self._folder.name)
+
+    @property
+    def alive(self) -> bool:
+        """True if the child can answer."""
+        return self._process.alive
 
     def ask(self, *request: Any) -> Any:
         """Return the answer of a request. XlaProcessError has XLA's message, or the crash."""

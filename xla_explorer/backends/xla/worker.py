@@ -61,13 +61,8 @@ class Worker:
         from jaxlib import _jax
         from jaxlib import xla_client as xc
 
-        parse: Any = getattr(_jax, "hlo_module_from_text", None)  # jaxlib 0.6 has it here
-        if parse is None:
-            from jaxlib import _hlo
-
-            parse = _hlo.hlo_module_from_text
         started = time.perf_counter()
-        proto = with_constants(parse(text).as_serialized_hlo_module_proto(), constants or {})
+        proto = self.proto(text, constants or {})
         parsed = time.perf_counter()
         stablehlo = _jax.mlir.hlo_to_stablehlo(proto)
         converted = time.perf_counter()
@@ -79,6 +74,17 @@ class Worker:
             "to-stablehlo": converted - parsed,
             "xla": time.perf_counter() - converted,
         }
+
+    def proto(self, text: str, constants: Mapping[str, Payload]) -> bytes:
+        """Return the proto of HLO text, with the values of large constants beside it."""
+        from jaxlib import _jax
+
+        parse: Any = getattr(_jax, "hlo_module_from_text", None)  # jaxlib 0.6 has it here
+        if parse is None:
+            from jaxlib import _hlo
+
+            parse = _hlo.hlo_module_from_text
+        return with_constants(parse(text).as_serialized_hlo_module_proto(), constants)
 
     def version(self) -> str:
         """Return the version of jaxlib, which is that of XLA."""
@@ -145,13 +151,18 @@ class Worker:
 
 def main() -> None:
     """Answer requests until the pipe closes."""
+    answer_requests(Worker)
+
+
+def answer_requests(kind: type[Worker]) -> None:
+    """Answer requests by the methods of a worker of this class until the pipe closes."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever libraries print must not get between messages
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     worker: Worker | None = None
     for name, *arguments in received(sys.stdin.buffer):
         try:
-            worker = worker or Worker()
+            worker = worker or kind()
             send(answers, ("ok", getattr(worker, name)(*arguments)))
         except Exception as problem:  # whatever jaxlib says is the answer
             send(answers, ("error", f"{type(problem).__name__}: {problem}"))

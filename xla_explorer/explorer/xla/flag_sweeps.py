@@ -63,7 +63,7 @@ def sweep_flags(
     'default'
     """
     module, leaves = given(program, arrays, keywords)
-    return timed(flag_variants(_runnable(module), flags), leaves, repeats)
+    return timed(flag_variants(runnable(module), flags), leaves, repeats)
 
 
 @explains_arguments
@@ -113,11 +113,11 @@ def time(
     """
     module, leaves = given(program, arrays, keywords)
     first = (
-        [Variant("given", _runnable(module))]
+        [Variant("given", runnable(module))]
         if against is None
         else [
-            Variant("against", _runnable(as_module(against))),
-            Variant("given", _runnable(module)),
+            Variant("against", runnable(as_module(against))),
+            Variant("given", runnable(module)),
         ]
     )
     others = [
@@ -128,7 +128,7 @@ def time(
     return timed([*first, *others], leaves, repeats)
 
 
-def _runnable(module: HloModule) -> HloModule:
+def runnable(module: HloModule) -> HloModule:
     """Return the module as real XLA runs it on one device.
 
     UnsupportedOpcodeError if it needs several.

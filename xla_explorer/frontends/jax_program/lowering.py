@@ -12,7 +12,7 @@ from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.frontends.jax_program.host_callbacks import keep
 from xla_explorer.frontends.jax_program.lowered_program import JaxProgram, program_of_lowered
-from xla_explorer.frontends.jax_program.stages import is_stage, stage_module
+from xla_explorer.frontends.jax_program.stages import bytecode_of, is_stage, stage_module
 from xla_explorer.hlo.module import HloModule
 
 
@@ -27,7 +27,6 @@ def lower(
     platform: str = "cpu",
 ) -> JaxProgram:
     """Trace and lower a function; see `from_jax`."""
-    jax = import_optional("jax", "jax")
     options = {
         "static_argnums": static_argnums,
         "static_argnames": static_argnames,
@@ -37,13 +36,28 @@ def lower(
     named = keywords or {}
     if not chosen and is_jitted(function) and not _is_jitted_by_jax(function):
         return _lowered_by_library(function, arguments, named, platform)
-    jitted: Any = (
-        function
-        if is_jitted(function) and not chosen
-        else jax.jit(_as_function(function), keep_unused=True, **chosen)
-    )
-    lowered = _lowered(jitted, arguments, named, platform)
+    lowered = _lowered(_jitted(function, chosen), arguments, named, platform)
     return program_of_lowered(lowered, *_definition(function), traced_in=__file__)
+
+
+def stablehlo_bytecode(
+    function: Callable[..., Any], arguments: Sequence[Any], keywords: Mapping[str, Any]
+) -> bytes | None:
+    """Return the program that `lower` reads, as JAX passes it to XLA's CPU.
+
+    None for a function that a library on top of JAX jitted.
+    """
+    if is_jitted(function) and not _is_jitted_by_jax(function):
+        return None
+    lowered = _lowered(_jitted(function, {}), arguments, keywords, "cpu")
+    return bytecode_of(lowered.compiler_ir("stablehlo"))
+
+
+def _jitted(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
+    if is_jitted(function) and not options:
+        return function
+    jax = import_optional("jax", "jax")
+    return jax.jit(_as_function(function), keep_unused=True, **options)
 
 
 def _lowered(

@@ -93,7 +93,8 @@ def _of_jaxlibs_module(given: Any) -> HloModule:
     return module
 
 
-def _bytecode(module: Any) -> bytes:
+def bytecode_of(module: Any) -> bytes:
+    """Return the bytecode of one of jaxlib's MLIR modules."""
     stream = io.BytesIO()
     module.operation.write_bytecode(stream)
     return stream.getvalue()
@@ -124,6 +125,6 @@ _READERS: dict[str, Callable[[Any], JaxProgram | HloModule]] = {
     "Exported": _of_exported,
     "ClosedJaxpr": _of_jaxpr,
     "Jaxpr": _of_jaxpr,  # since jax 0.12 the name of both
-    "Module": lambda module: module_from_mlir(_bytecode(module)),
+    "Module": lambda module: module_from_mlir(bytecode_of(module)),
     "XlaComputation": lambda computation: _of_jaxlibs_module(computation.get_hlo_module()),
 }

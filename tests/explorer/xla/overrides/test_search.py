@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+
 import numpy as np
 import pytest
 
@@ -128,3 +131,31 @@ def test_a_form_of_the_program_is_tried_first(monkeypatch):
     assert [one.word for one in found.trials] == ["form", "flag"]
     assert found.best.forms == ("multiplied-and-summed",) and found.best.flags
     assert "Compute each batch of small products" in str(found)
+
+
+@pytest.mark.jax
+def test_a_change_with_which_xla_crashes_is_one_more_trial(monkeypatch):
+    """The child dies before it answers. The next trial has another child."""
+    crash, other = ("xla_cpu_enable_fast_math", True), searching.FLAGS[1]
+    written = searching.SearchedProgram._written
+
+    def crashing(program, change):
+        if crash in change.flags:
+            os.kill(program._child._process.pid, signal.SIGSEGV)
+        return written(program, change)
+
+    monkeypatch.setattr(searching.SearchedProgram, "_written", crashing)
+    monkeypatch.setattr(searching, "_steps", lambda module: [("flag", crash), ("flag", other)])
+    found = xe.xla.search(waves, X, seconds=60)
+    crashed, tried = [one for one in found.trials if one.word == "flag"]
+    assert "SIGSEGV" in crashed.note and not crashed.kept
+    assert tried.ratio is not None
+
+
+@pytest.mark.jax
+def test_a_program_that_calls_lapack_is_searched(monkeypatch):
+    """jaxlib finds LAPACK's routines in the child; they were null pointers."""
+    module = xe.from_jax(lambda x: jnp.linalg.cholesky(x @ x.T + 64 * jnp.eye(64)), X)
+    monkeypatch.setattr(searching, "_steps", lambda module: [("flag", searching.FLAGS[1])])
+    found = xe.xla.search(module, X, seconds=60)
+    assert [one.word for one in found.trials if one.ratio is not None] == ["flag"]

@@ -131,14 +131,7 @@ def install_early(report: XlaOverrides) -> Callable[[], None]:
 
 def install(report: XlaOverrides) -> Callable[[], None]:
     """Register the hook with JAX for both stages; return the function that removes it."""
-    try:
-        from jax.extend import xla as hooks
-    except ImportError as problem:
-        raise XlaExplorerError(
-            "xe.xla.overrides needs the hook that JAX has since version 0.10.2",
-            "pip install -U jax",
-        ) from problem
-    act = _Acting(report)
+    hooks, act = hooks_of_jax(), _Acting(report)
     name = f"xla_explorer.overrides.{next(_numbers)}"
     stages = (
         (hooks.PipelineStage.PRE_SCHEDULER, act.before),
@@ -161,11 +154,23 @@ def install(report: XlaOverrides) -> Callable[[], None]:
     return close
 
 
+def hooks_of_jax() -> Any:
+    """Return JAX's module with the hook. XlaExplorerError if this JAX has none."""
+    try:
+        from jax.extend import xla as hooks
+    except ImportError as problem:
+        raise XlaExplorerError(
+            "XLA's compiles can be changed by a hook that JAX has since version 0.10.2",
+            "pip install -U jax",
+        ) from problem
+    return hooks
+
+
 @contextmanager
 def captured() -> Iterator[list[bytes]]:
     """Collect the modules that XLA compiles for its CPU while the context is open, as bytes."""
     found: list[bytes] = []
-    hooks = import_optional("jax.extend.xla", "jax")
+    hooks = hooks_of_jax()
     name, stage = f"xla_explorer.captured.{next(_numbers)}", hooks.PipelineStage.PRE_SCHEDULER
     hooks.register_hlo_module_transformation(found.append, name=name, stage=stage, platforms="cpu")
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -14,20 +15,20 @@ from xla_explorer.compiler.xla.regrouping import edges_between, edges_inside
 from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.sessions.loading import has_module
-from xla_explorer.explorer.xla.flag_sweeps import given
+from xla_explorer.explorer.xla.flag_sweeps import given, runnable
 from xla_explorer.explorer.xla.forms import FORMS, form_sentence, rewritten
-from xla_explorer.explorer.xla.overrides.hook import captured, overridden
+from xla_explorer.explorer.xla.overrides.hook import hooks_of_jax, overridden
 from xla_explorer.explorer.xla.overrides.report import XlaOverrides
 from xla_explorer.explorer.xla.overrides.requests import make_requests
 from xla_explorer.explorer.xla.overrides.searched_program import (
     Change,
-    FunctionProgram,
-    ModuleProgram,
+    Compiled,
+    SearchedProgram,
 )
 from xla_explorer.explorer.xla.what_if import largest_difference
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.foundation.optional import import_optional
 from xla_explorer.frontends.hlo_proto import read_hlo_proto
+from xla_explorer.frontends.jax_program.lowering import stablehlo_bytecode
 from xla_explorer.frontends.jax_program.stages import is_stage
 from xla_explorer.hlo.module import HloModule
 
@@ -154,7 +155,9 @@ class XlaSearch(Report):
 def search(function: Any, *arrays: Any, seconds: float = 60.0, **keywords: Any) -> XlaSearch:
     """Search forms, flags and fusions of real XLA:CPU for a faster program, by measurement.
 
-    The function is compiled by XLA in this process, again for each trial. A trial rewrites the
+    XLA compiles the program in a child process, again for each trial. A change with which XLA
+    crashes is one more trial, and the child is replaced. Calls of Python functions are left out,
+    with a warning. A trial rewrites the
     program in another form, changes one flag, splits one fusion or joins two kernels. It has the
     changes kept so far as well. A trial is kept if its values agree and its time is below the best
     one's in an interval that excludes 1.0. The largest kernels come first. At the end the best
@@ -180,7 +183,7 @@ def search(function: Any, *arrays: Any, seconds: float = 60.0, **keywords: Any) 
     Raises
     ------
     XlaExplorerError
-        jax is older than 0.10.2, or runs no program on a CPU.
+        jax is older than 0.10.2, or the program needs several devices.
 
     Examples
     --------
@@ -190,27 +193,20 @@ def search(function: Any, *arrays: Any, seconds: float = 60.0, **keywords: Any) 
     'jit_step: 0.87 of XLA's time (0.85 to 0.89); 31 of 40 changes timed in 60 s'
     """
     began = time.monotonic()
+    hooks_of_jax()  # an error before anything is compiled
     module, leaves = given(function, arrays, keywords)
-    whole = ModuleProgram(module, leaves)
-    found = XlaSearch(module.name)
     is_function = callable(function) and not is_stage(function) and not has_module(function)
-    searched = _Climb(whole, found, began + seconds)
-    searched.climb([("form", name) for name in _FORMS if rewritten(name, module) is not None])
-    program: FunctionProgram | ModuleProgram = whole
-    if is_function and not searched.change.forms:
-        jax = import_optional("jax", "jax")
-        program = FunctionProgram(jax, function, arrays, keywords)
-    with captured() as modules:
-        base = program.compiled(searched.change)
-    if not modules:
-        raise XlaExplorerError(
-            "xe.xla.search saw no module of XLA:CPU",
-            "run it where jax's default device is a CPU, with jax 0.10.2 or newer",
-        )
-    if program is not whole:
-        searched = _Climb(program, found, began + seconds, base)
-    searched.climb(_steps(read_hlo_proto(max(modules, key=len)).module))
-    searched.confirm()
+    whole, module = module, runnable(module)
+    stablehlo = None
+    if is_function and module is whole:
+        stablehlo = stablehlo_bytecode(function, arrays, keywords)
+    found = XlaSearch(module.name)
+    with closing(SearchedProgram(module, leaves, stablehlo)) as program:
+        searched = _Climb(program, found, began + seconds)
+        searched.climb([("form", name) for name in _FORMS if rewritten(name, module) is not None])
+        program.compiled(searched.change)
+        searched.climb(_steps(read_hlo_proto(max(program.modules, key=len)).module))
+        searched.confirm()
     found.seconds = time.monotonic() - began
     return found
 
@@ -220,14 +216,13 @@ class _Climb:
 
     def __init__(
         self,
-        program: FunctionProgram | ModuleProgram,
+        program: SearchedProgram,
         found: XlaSearch,
         end: float,
-        base: Any = None,
     ) -> None:
         self.program, self.found, self.end = program, found, end
         self.change = Change()
-        self.base = self.best = program.compiled(self.change) if base is None else base
+        self.base = self.best = program.compiled(self.change)
         self.expected = program.values(self.base)
 
     def climb(self, steps: Iterable[tuple[str, Any]]) -> None:
@@ -241,29 +236,30 @@ class _Climb:
         named = {"flag": lambda: f"{step[0]}={step[1]}", "form": lambda: str(step)}
         described = named.get(word, lambda: f"%{step[0]} %{step[1]}")()
         trial = self.change.with_step(word, step)
-        expects = (word, step) if word in ("forbid", "fuse") else None
+        expected = (word, step) if word in ("forbid", "fuse") else None
+        made, times, note = None, None, ""
         try:
-            made = self.program.compiled(trial, expects=expects)
-            values = self.program.values(made)
-        except (XlaExplorerError, RuntimeError) as problem:
+            made = self.program.compiled(trial, expected)
+            note = self._difference(trial, self.program.values(made))
+            times = None if note else _compared(self.program, self.best, made, _ROUNDS)
+        except XlaExplorerError as problem:  # XLA's own words, or how its process ended
             note = str(problem).splitlines()[0][:120]
-            self._add(Trial(word, described, None, None, None, False, note))
+        if made is None or times is None:
+            self.found.trials.append(Trial(word, described, None, None, None, False, note))
             return
-        error, is_near = largest_error(self.expected, values)
-        most = max([FORMS[one].most_different or 0.0 for one in trial.forms], default=0.0)
-        if not (is_near or largest_difference(self.expected, values) <= most):
-            note = f"the values differ by {error:.2g}"
-            self._add(Trial(word, described, None, None, None, False, note))
-            return
-        ratio, low, high = _compared(self.program, self.best, made, _ROUNDS)
-        kept = high < 1.0
-        note = "" if kept else "the interval has 1.0" if low <= 1.0 else "slower"
-        self._add(Trial(word, described, ratio, low, high, kept, note))
+        kept = times[2] < 1.0
+        note = "" if kept else "the interval has 1.0" if times[1] <= 1.0 else "slower"
+        self.found.trials.append(Trial(word, described, *times, kept, note))
         if kept:
             self.best, self.change = made, trial
 
-    def _add(self, trial: Trial) -> None:
-        self.found.trials.append(trial)
+    def _difference(self, change: Change, values: list[Any]) -> str:
+        """Return what is wrong with the values of a change; empty if they agree."""
+        error, is_near = largest_error(self.expected, values)
+        most = max([FORMS[one].most_different or 0.0 for one in change.forms], default=0.0)
+        if is_near or largest_difference(self.expected, values) <= most:
+            return ""
+        return f"the values differ by {error:.2g}"
 
     def confirm(self) -> None:
         """Time the best program again, in turns with XLA's own."""
@@ -286,7 +282,7 @@ def _steps(module: HloModule) -> Iterator[tuple[str, Any]]:
 
 
 def _compared(
-    program: FunctionProgram | ModuleProgram, before: Any, after: Any, rounds: int
+    program: SearchedProgram, before: Compiled, after: Compiled, rounds: int
 ) -> tuple[float, float, float]:
     """Return the median of the rounds' ratios (after : before) and its interval of 95 %."""
     one = min([program.seconds(before, 1) for _ in range(3)])

@@ -1,26 +1,21 @@
-"""Programs of a search, compiled by XLA under changes: functions of JAX, and modules."""
+"""The program of a search, compiled by XLA under changes in a child process."""
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from xla_explorer.backends.xla.child import XlaChild
 from xla_explorer.backends.xla.source_names import SourceNames
-from xla_explorer.backends.xla.worker import CLOCK
 from xla_explorer.explorer.xla.forms import rewritten
-from xla_explorer.explorer.xla.overrides.hook import overridden
-from xla_explorer.explorer.xla.overrides.report import XlaOverrides
-from xla_explorer.explorer.xla.overrides.requests import make_requests
+from xla_explorer.explorer.xla.overrides.search_worker import Pair, Program
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.foundation.optional import import_optional
-from xla_explorer.frontends.hlo_proto.large_constants import with_constants
 from xla_explorer.hlo.module import HloModule
 
-Pair = tuple[str, str]
+_WORKER = "xla_explorer.explorer.xla.overrides.search_worker"
 
 
 class Change(NamedTuple):
@@ -45,123 +40,91 @@ class Change(NamedTuple):
         return self._replace(**{word: (*getattr(self, word), step)})
 
 
-def clock() -> Callable[[], float]:
-    """Return the clock of trials: processor time if the environment says so."""
-    return time.process_time if os.environ.get(CLOCK) == "process" else time.perf_counter
+class Compiled(NamedTuple):
+    """XLA's executable of a change. number: its name in the child process."""
+
+    number: int
+    change: Change
 
 
-class FunctionProgram:
-    """A function with its arguments on the device, compiled by XLA under changes."""
+class SearchedProgram:
+    """A module with its leaves in a child process, compiled by XLA under changes.
+
+    A child that crashed is replaced: it compiles again what is measured next. stablehlo: the
+    program as JAX wrote it, which XLA compiles in place of the module if no form is wanted. Then
+    the names of XLA's instructions are those that the user's own compile has.
+    """
 
     def __init__(
-        self, jax: Any, function: Any, arrays: tuple[Any, ...], keywords: Mapping[str, Any]
+        self, module: HloModule, leaves: Sequence[Any], stablehlo: bytes | None = None
     ) -> None:
-        self.jax, self.function = jax, function
-        self.arrays, self.keywords = jax.device_put((arrays, dict(keywords)))
-        self.name = getattr(function, "__name__", "function")
-
-    def compiled(self, change: Change, expects: tuple[str, Pair] | None = None) -> Any:
-        """Return XLA's executable. XlaExplorerError if the expected request was not granted."""
-        if change.forms:
-            raise XlaExplorerError("a function has no rewritten forms", "search its module")
-
-        def again(*arrays: Any, **keywords: Any) -> Any:
-            return self.function(*arrays, **keywords)
-
-        again.__name__ = self.name  # a function of its own: JAX keeps what it compiled by function
-        report = XlaOverrides(make_requests(change.fuse, change.forbid), overridden)
-        with overridden(report, clear_caches=False):
-            lowered = self.jax.jit(again).lower(*self.arrays, **self.keywords)
-            made = lowered.compile(compiler_options=dict(change.flags) or None)
-        _check_granted(report, expects)
-        return made
-
-    def values(self, executable: Any) -> list[np.ndarray[Any, Any]]:
-        """Return the results as numpy arrays."""
-        results = executable(*self.arrays, **self.keywords)
-        return [np.asarray(leaf) for leaf in self.jax.tree.leaves(results)]
-
-    def seconds(self, executable: Any, runs: int) -> float:
-        """Return the time of a run, of so many one after another."""
-        read = clock()
-        started = read()
-        for _ in range(runs):
-            result = executable(*self.arrays, **self.keywords)
-        self.jax.block_until_ready(result)
-        return (read() - started) / runs
-
-
-class ModuleProgram:
-    """A module with its leaves on the device, compiled by XLA under changes."""
-
-    def __init__(self, module: HloModule, leaves: Sequence[Any]) -> None:
-        self.jax = import_optional("jax", "jax")
-        self.jaxlib = import_optional("jaxlib._jax", "jax")
-        self.options = import_optional("jaxlib.xla_client", "jax").CompileOptions
-        self.read = import_optional("jaxlib._hlo", "jax").hlo_module_from_text
         self.module, self.name = module.clone(), module.name
         self.module.attributes.pop("input_output_alias", None)  # each run takes the same arguments
-        self.device = self.jax.local_devices(backend="cpu")[0]
         kinds = [p.shape.element_type.dtype for p in module.entry.parameters()]
-        with self.jax.enable_x64(True):
-            self.leaves = [
-                self.jax.device_put(np.asarray(leaf).astype(kind, copy=False), self.device)
-                for leaf, kind in zip(leaves, kinds, strict=True)
-            ]
+        self._leaves = [
+            np.asarray(leaf).astype(kind, copy=False)
+            for leaf, kind in zip(leaves, kinds, strict=True)
+        ]
+        self._stablehlo = stablehlo
+        self._numbers = itertools.count()
+        self._child: XlaChild | None = None
+        self._known: set[int] = set()
+        self.modules: list[bytes] = []
+        """What XLA compiled last, as protos."""
 
-    def compiled(self, change: Change, expects: tuple[str, Pair] | None = None) -> Any:
-        """Return XLA's executable and its arguments; XlaExplorerError as `FunctionProgram`."""
+    def compiled(self, change: Change, expected: tuple[str, Pair] | None = None) -> Compiled:
+        """Return XLA's executable. XlaExplorerError if the expected request was not granted."""
+        made = Compiled(next(self._numbers), change)
+        refused = self._build(made, expected)
+        if refused:
+            raise XlaExplorerError(refused, "")
+        return made
+
+    def values(self, made: Compiled) -> list[np.ndarray[Any, Any]]:
+        """Return the results of a run."""
+        return list(self._answer("values", made))
+
+    def seconds(self, made: Compiled, runs: int) -> float:
+        """Return the time of a run, of so many one after another."""
+        return float(self._answer("seconds", made, runs))
+
+    def close(self) -> None:
+        """End the child process."""
+        if self._child is not None:
+            self._child.close()
+
+    def _answer(self, request: str, made: Compiled, *more: Any) -> Any:
+        self._running()
+        if made.number not in self._known:  # of a child that crashed
+            self._build(made, None)
+        return self._running().ask(request, made.number, *more)
+
+    def _running(self) -> XlaChild:
+        """Return a child that has the arguments."""
+        if self._child is None or not self._child.alive:
+            self._child, self._known = XlaChild(worker=_WORKER, dumped=None), set()
+            self._child.ask("place", self._leaves)
+        return self._child
+
+    def _build(self, made: Compiled, expected: tuple[str, Pair] | None) -> str:
+        child = self._running()
+        program, types = self._written(made.change)
+        pairs: Mapping[str, Any] = {"forbid": made.change.forbid, "fuse": made.change.fuse}
+        refused, self.modules = child.ask(
+            "build", made.number, program, types, made.change.flags, pairs, expected
+        )
+        self._known.add(made.number)
+        return str(refused)
+
+    def _written(self, change: Change) -> tuple[Program, list[str]]:
+        """Return the program in its forms, and the types of its parameters."""
         module = self.module
         for form in change.forms:
             made = rewritten(form, module)
             if made is None:
                 raise XlaExplorerError(f"the program has nothing that {form} changes", "")
             module = made
-        options = self.options()
-        options.env_option_overrides = list(change.flags)
-        report = XlaOverrides(make_requests(change.fuse, change.forbid), overridden)
-        with overridden(report, clear_caches=False):
-            executable = self.device.client.compile_and_load(
-                self._stablehlo(module), self.jaxlib.DeviceList((self.device,)), options
-            )
-        _check_granted(report, expects)
-        return executable, self._arguments(module)
-
-    def _stablehlo(self, module: HloModule) -> Any:
-        text, constants = SourceNames(module).request[1:]
-        proto = with_constants(self.read(text).as_serialized_hlo_module_proto(), constants or {})
-        return self.jaxlib.mlir.hlo_to_stablehlo(proto)
-
-    def _arguments(self, module: HloModule) -> list[Any]:
-        """Return the leaves in the types of a rewritten program."""
-        kinds = [p.shape.element_type.dtype for p in module.entry.parameters()]
-        with self.jax.enable_x64(True):
-            return [
-                leaf
-                if leaf.dtype == kind
-                else self.jax.device_put(np.asarray(leaf).astype(kind), self.device)
-                for leaf, kind in zip(self.leaves, kinds, strict=True)
-            ]
-
-    def values(self, made: Any) -> list[np.ndarray[Any, Any]]:
-        """Return the results as numpy arrays."""
-        executable, arguments = made
-        return [np.asarray(one) for one in executable.execute(arguments)]
-
-    def seconds(self, made: Any, runs: int) -> float:
-        """Return the time of a run, of so many one after another."""
-        executable, arguments = made
-        read = clock()
-        started = read()
-        for _ in range(runs):
-            results = executable.execute(arguments)
-        for one in results:
-            one.block_until_ready()
-        return (read() - started) / runs
-
-
-def _check_granted(report: XlaOverrides, expects: tuple[str, Pair] | None) -> None:
-    """Raise XlaExplorerError if an expected request was refused."""
-    for one in report.outcomes:
-        if (one.word, one.subjects) == expects and one.result != "granted":
-            raise XlaExplorerError(str(one.reason), "")
+        types = [str(p.shape.element_type.dtype) for p in module.entry.parameters()]
+        if self._stablehlo is not None and not change.forms:
+            return self._stablehlo, types
+        return SourceNames(module).request[1:], types
