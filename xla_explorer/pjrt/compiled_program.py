@@ -7,7 +7,7 @@ import threading
 from functools import cached_property
 
 from xla_explorer.backends.cpu.activation import NativeCalls
-from xla_explorer.backends.cpu.devices.device_program import DeviceProgram
+from xla_explorer.backends.interfaces import DevicesProgram
 from xla_explorer.explorer.session import Session
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.cost import Cost, module_cost
@@ -64,10 +64,10 @@ class CompiledProgram:
         in_python = self.layout is not None or self.replicated is not None or bool(self.orders)
         self.calls: NativeCalls | None = calls() if calls is not None and not in_python else None
         self._for_devices = session if self.device_runs == "partitioned" else None
-        self._of_devices: DeviceProgram | Reason | None = None
+        self._of_devices: DevicesProgram | Reason | None = None
         self._making = threading.Lock()
 
-    def of_devices(self) -> DeviceProgram | None:
+    def of_devices(self) -> DevicesProgram | None:
         """Return the program that each device runs, compiled at the first run.
 
         None for a program of one device, or one that is joined.

@@ -12,8 +12,10 @@ import pytest
 import xla_explorer as xe
 from tests.support.corpora import SHARED
 from xla_explorer.cli.main import main
+from xla_explorer.compiler.spmd.explanation.recorded_partitioning import recorded_partitioning
 from xla_explorer.explorer.devices.found_shardings import ShardingSearch
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.limits import OutOfTimeError, limited_run
 
 PROGRAMS = SHARED / "spmd" / "programs"
 
@@ -112,3 +114,15 @@ def test_the_annotations_of_users_are_never_better(name: str) -> None:
     given = next(row for row in found.rows if row.name == "as given")
     assert given.rank > 0 or found.rows[0] is given
     assert found.rows[0].step_us <= given.step_us
+
+
+def test_a_search_without_time_costs_one_annotation_and_says_so() -> None:
+    found = xe.sharding.search_shardings(mlp(64, 32, 128), "data=2,model=4", seconds=0)
+    assert found.tried == 1 and found.stopped == "the limit is reached"
+    assert [row.name for row in found.rows] == ["replicated"]
+
+
+def test_the_deadline_of_a_call_stops_the_partitioner() -> None:
+    module = xe.sharding.annotate(xe.parse_hlo(mlp(64, 32, 128)), "data=2", {"x": ("data",)})
+    with limited_run(0), pytest.raises(OutOfTimeError, match="propagation of shardings"):
+        recorded_partitioning(module)

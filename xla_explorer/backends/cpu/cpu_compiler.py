@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from xla_explorer.backends.cpu.blas import blas_symbols
 from xla_explorer.backends.cpu.cpu_executable import CpuExecutable
+from xla_explorer.backends.cpu.devices.device_program import DeviceProgram
 from xla_explorer.backends.cpu_program.cpu_pipeline import FusionPolicy, cpu_pipeline
 from xla_explorer.backends.cpu_program.cpu_stages import cpu_stages
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.cpu_program.program_writing import ENTRY, write_program
-from xla_explorer.backends.interfaces import AotCompilationOptions, CompileOptions, CompileResult
+from xla_explorer.backends.interfaces import (
+    AotCompilationOptions,
+    CompileOptions,
+    CompileResult,
+    DevicesProgram,
+)
 from xla_explorer.backends.interpreter.whole_module import on_the_evaluator, why_no_native_code
 from xla_explorer.backends.llvm.early_objects import EarlyObjects
 from xla_explorer.backends.llvm.llvm_compiler import OptimizationOptions
@@ -141,6 +147,15 @@ class CpuCompiler:
         seconds["load"] = time.perf_counter() - started
         return CompileResult(
             trace, executable, cpu_stages(trace, assignment, program, compiled), assignment, seconds
+        )
+
+    def on_devices(
+        self, result: CompileResult, replicas: int, partitions: int
+    ) -> DevicesProgram | None:
+        """See `SeveralDevices`: a thread a device."""
+        found = result.executable
+        return (
+            DeviceProgram(found, replicas, partitions) if isinstance(found, CpuExecutable) else None
         )
 
     def write_code(self, trace: PassTrace, options: CompileOptions) -> None:

@@ -19,7 +19,8 @@ from xla_explorer.backends.gpu.kernel_module import ptx_kernels
 from xla_explorer.backends.gpu.libraries.shared_objects import LIBRARIES, why_missing
 from xla_explorer.backends.gpu.lowering_strategies import gpu_strategy
 from xla_explorer.backends.gpu.runtime.devices import device_executor
-from xla_explorer.backends.interfaces import CompileOptions, CompileResult
+from xla_explorer.backends.gpu.runtime.several_devices import DevicesInTurn
+from xla_explorer.backends.interfaces import CompileOptions, CompileResult, DevicesProgram
 from xla_explorer.backends.interpreter.whole_module import on_the_evaluator, why_no_native_code
 from xla_explorer.compiler.buffers import assign_buffers
 from xla_explorer.compiler.codegen.ir.builder import contraction
@@ -186,6 +187,15 @@ class GpuCompiler:
             graphs=bool(options.backend_options.get("graphs", True)),
         )
         return CompileResult(trace, executable, stages, assignment, seconds, program=program)
+
+    def on_devices(
+        self, result: CompileResult, replicas: int, partitions: int
+    ) -> DevicesProgram | None:
+        """See `SeveralDevices`: the devices run one after another between collectives."""
+        found = result.executable
+        return (
+            DevicesInTurn(found, replicas, partitions) if isinstance(found, GpuExecutable) else None
+        )
 
 
 _DIRECTIVES = place_of(ScheduledKernels.with_overrides)

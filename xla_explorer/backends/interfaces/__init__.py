@@ -2,18 +2,22 @@
 
 These five are mandatory for a backend. Optional abilities are small protocols in `abilities.py`:
 events, copies within the device, tuple tables, infeed and outfeed, arguments placed ahead of a run,
-own sizes, ahead-of-time code.
+several devices, own sizes, ahead-of-time code.
 """
 
 from xla_explorer.backends.interfaces.abilities import (
+    COLLECTIVE_TIMEOUT,
     AheadOfTimeCompiler,
     AotCompilationOptions,
     AotCompilationResult,
     ArgumentPlacer,
     CodeWriter,
     DeviceCopier,
+    DevicesProgram,
+    DeviceStepTiming,
     EventRecorder,
     FeedTransfer,
+    SeveralDevices,
     ShapeSizes,
     TupleTransfer,
     shape_size_bytes,
@@ -39,6 +43,7 @@ from xla_explorer.backends.interfaces.stream_executor import (
 )
 
 __all__ = [
+    "COLLECTIVE_TIMEOUT",
     "AheadOfTimeCompiler",
     "AotCompilationOptions",
     "AotCompilationResult",
@@ -50,6 +55,8 @@ __all__ = [
     "Compiler",
     "DeviceCopier",
     "DeviceMemory",
+    "DeviceStepTiming",
+    "DevicesProgram",
     "EventRecorder",
     "Executable",
     "FeedTransfer",
@@ -58,6 +65,7 @@ __all__ = [
     "Platform",
     "ProfileResult",
     "ProgramStep",
+    "SeveralDevices",
     "ShapeSizes",
     "StreamExecutor",
     "TransferManager",

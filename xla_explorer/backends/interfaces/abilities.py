@@ -7,8 +7,11 @@ tables, infeed and outfeed), xla/service/compiler.h (`ShapeSizeBytesFunction`,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
 
 from xla_explorer.backends.interfaces.stream_executor import DeviceMemory, StreamExecutor
 from xla_explorer.hlo.literal import Literal
@@ -16,11 +19,18 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
 if TYPE_CHECKING:
-    from xla_explorer.backends.interfaces.compiler import CompileOptions
+    from xla_explorer.backends.interfaces.compiler import CompileOptions, CompileResult
+    from xla_explorer.backends.interfaces.executable import ProgramStep
     from xla_explorer.backends.interfaces.stage import CompilationStage
     from xla_explorer.compiler.pipeline.trace import PassTrace
+    from xla_explorer.hlo.evaluator import Host
 
 POINTER_BYTES = 8
+# Seconds that a device waits in a collective. A device that can never go on is found at once; a
+# device that computes may take long.
+COLLECTIVE_TIMEOUT = 3600.0
+
+Array = np.ndarray[Any, Any]
 
 
 @runtime_checkable
@@ -93,6 +103,63 @@ class ArgumentPlacer(Protocol):
 
         The checks are those of `execute`.
         """
+        ...
+
+
+class DeviceStepTiming(NamedTuple):
+    """The time of one step on one device in one run.
+
+    step: number in the executable's steps. total_us: of all calls. waited_us: of a collective,
+    until the last member arrived; 0 for other steps.
+    """
+
+    device: int
+    step: int
+    calls: int
+    total_us: float
+    waited_us: float
+
+
+class DevicesProgram(Protocol):
+    """A program on `replicas` x `partitions` devices; number = replica * partitions + partition."""
+
+    @property
+    def steps(self) -> list[ProgramStep]:
+        """The steps of one device."""
+        ...
+
+    @property
+    def count(self) -> int:
+        """The number of devices."""
+        ...
+
+    def run(
+        self,
+        per_device: Sequence[Sequence[Array]],
+        *,
+        timeout: float = COLLECTIVE_TIMEOUT,
+        hosts: Sequence[Host] | None = None,
+    ) -> list[list[Array]]:
+        """Run on the parameter leaves of each device; return the result leaves of each device.
+
+        RendezvousError names the devices that are missing from a collective. An error on one device
+        ends the run.
+        """
+        ...
+
+    def timed(self, per_device: Sequence[Sequence[Array]]) -> list[DeviceStepTiming]:
+        """Run once; return the times of each step on each device."""
+        ...
+
+
+@runtime_checkable
+class SeveralDevices(Protocol):
+    """A compiler whose executables run on several virtual devices."""
+
+    def on_devices(
+        self, result: CompileResult, replicas: int, partitions: int
+    ) -> DevicesProgram | None:
+        """Return the program of one device on these devices; None if the evaluator runs it."""
         ...
 
 

@@ -50,7 +50,7 @@ class Devices:
 
     Shardings are propagated from the annotations of the program as given, Shardy's way. Times are
     estimates of a cost model on a named machine. A call takes whole arrays, runs the partitioned
-    program on a thread a device, and returns whole results.
+    program on virtual devices, and returns whole results.
 
     Attributes
     ----------
@@ -105,8 +105,9 @@ class Devices:
     def __call__(self, *arrays: Any) -> Result:
         """Shard whole arrays, run the partitioned program, and return the whole result.
 
-        Each device is a thread with its own memory; collectives are done in shared memory. The
-        result has the same bits in every run.
+        On the backend `cpu` each device is a thread with its own memory, and collectives are done
+        in shared memory. On `gpu` each device is a PTX emulator; they run one after another
+        between collectives. The result has the same bits in every run.
 
         Parameters
         ----------

@@ -20,6 +20,7 @@ from xla_explorer.explorer.devices.found_shardings import (
 )
 from xla_explorer.explorer.devices.sharding_tactics import AnnotatedDevices, Specs, Tactic, Tactics
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.limits import OutOfTimeError, limited_run
 from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.attributes.mesh import Mesh
 from xla_explorer.hlo.module import HloModule
@@ -137,13 +138,21 @@ class _Search:
         return len(self.known) >= self.most or time.monotonic() >= self.deadline
 
     def _cost(self, name: str, specs: Specs | None) -> _Tried | None:
-        """Return annotations with their figures; None if they do not fit the program."""
+        """Return annotations with their figures; None if they do not fit, or time is up.
+
+        The first annotations are costed without a limit, so that there is a result.
+        """
         key = str(specs)
         if key not in self.known:
+            left = max(self.deadline - time.monotonic(), 0.0) if self.known else None
             try:
-                figures = self._devices_with(specs).figures()
+                with limited_run(left):
+                    figures = self._devices_with(specs).figures()
                 fits = figures["peak_bytes"] <= self.limit
                 self.known[key] = _Tried(name, specs, figures, fits)
+            except OutOfTimeError:
+                self.deadline = 0.0
+                return None
             except XlaExplorerError:  # the sharding does not fit a value
                 self.known[key] = None
         return self.known[key]
@@ -152,7 +161,7 @@ class _Search:
         return self.devices if specs is None else self.devices.what_if(specs)
 
     def _baselines(self, mesh: Mesh) -> Iterator[_Tried | None]:
-        """Yield the program as given and the usual ways; they are always compared."""
+        """Yield the program as given and the usual ways, as long as there is time."""
         if any("sharding" in p.attributes for p in self.devices.given_module.entry.parameters()):
             yield self._cost("as given", None)
         yield self._cost("replicated", self.tactics.specs([]))

@@ -1,4 +1,7 @@
-"""Runs of a session's program on several virtual devices of this CPU, a thread a device."""
+"""Runs of a session's program on several virtual devices.
+
+On this CPU each device is a thread; GPUs are emulated one after another between collectives.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.backends.cpu.cpu_executable import CpuExecutable
-from xla_explorer.backends.cpu.devices.device_program import DeviceProgram
+from xla_explorer.backends.interfaces import DevicesProgram, SeveralDevices
 from xla_explorer.backends.registry import platform
 from xla_explorer.compiler.pipeline.partitioned_program import (
     PartitionedProgram,
@@ -55,7 +57,7 @@ class DeviceRuns:
         return self._session.source if self.partitioned is None else self.partitioned.module
 
     @cached_property
-    def program(self) -> DeviceProgram:
+    def program(self) -> DevicesProgram:
         """The compiled program.
 
         DeadlockError for a program whose devices would wait forever; nothing is run.
@@ -66,24 +68,29 @@ class DeviceRuns:
                 f"{session.source.name} runs on one device",
                 "write num_partitions=2 or replica_count=2 in the header of the module",
             )
-        if session.backend != "cpu" or session.isolation is not None:
-            where = "in a child process" if session.backend == "cpu" else f"on {session.backend}"
+        if session.isolation is not None:
             raise XlaExplorerError(
-                f"a session that runs {where} has no threads for several devices",
-                "xe.compile(module, backend='cpu', isolate=False)",
+                "a session that runs in a child process has no threads for several devices",
+                "xe.compile(module, isolate=False)",
             )
         check_deadlocks(self.module, self.replicas, self.partitions, self._classes())
         kept = {k: v for k, v in session.options.backend_options.items() if k != "donate"}
         # The devices are the threads.
         options = replace(session.options, threads=1, backend_options=kept, control=None)
-        compiler = platform("cpu").compiler()
+        compiler = platform(session.backend).compiler()
+        if not isinstance(compiler, SeveralDevices):
+            raise XlaExplorerError(
+                f"the backend {session.backend} runs programs of one device",
+                "xe.compile(module, backend='cpu') runs it on a thread a device, 'gpu' on emulators",
+            )
         result = compiler.run_backend(compiler.run_hlo_passes(self.module, options), options)
-        if not isinstance(result.executable, CpuExecutable):
+        program = compiler.on_devices(result, self.replicas, self.partitions)
+        if program is None:
             raise XlaExplorerError(
                 f"native code must exist for {session.source.name}, got dynamic dimensions",
                 "xe.hlo.evaluate_replicated runs it on several devices",
             )
-        return DeviceProgram(result.executable, self.replicas, self.partitions)
+        return program
 
     def _classes(self) -> list[tuple[int, ...]] | None:
         """Return, for each parameter leaf, classes of devices with the same shard."""
@@ -145,7 +152,7 @@ class DeviceRuns:
         else:
             given = [self._signature.leaves(own) for own in arrays]
         program.run(given)  # the first run allocates memory
-        steps = program.executable.steps
+        steps = program.steps
         rows = [
             {
                 "device": row.device,

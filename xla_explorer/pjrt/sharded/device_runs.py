@@ -1,4 +1,4 @@
-"""Runs of a program for several devices as its partitions or replicas, a thread a device.
+"""Runs of a program for several devices as its partitions or replicas.
 
 A program is joined in one instead (see `devices_layout`) if its text has effects, which every
 partition would repeat, or if the partitioner gives other shards than JAX's arrays have.
@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from xla_explorer.backends.cpu.cpu_executable import CpuExecutable
-from xla_explorer.backends.cpu.devices.device_program import DeviceProgram
+from xla_explorer.backends.interfaces import DevicesProgram, SeveralDevices
 from xla_explorer.backends.registry import platform
 from xla_explorer.compiler.pipeline.partitioned_program import (
     PartitionedProgram,
@@ -27,14 +26,12 @@ _RANDOM = ("rng", "rng-get-and-update-state")
 
 def program_of_devices(
     session: Session, layout: Layout | None, replicas: int
-) -> DeviceProgram | Reason:
+) -> DevicesProgram | Reason:
     """Return the program that each device runs, or why there is none.
 
     layout: the shards of partitions; None for replicas.
     """
     module = session.source
-    if session.backend != "cpu":
-        return refuse("other-backend", f"{session.backend} has no threads for several devices")
     if layout is None:
         local = module.clone()
         local.attributes["replica_count"] = replicas
@@ -97,10 +94,11 @@ def _other_shards(partitioned: PartitionedProgram, layout: Layout) -> Reason | N
 
 def _compiled(
     session: Session, module: HloModule, replicas: int, partitions: int
-) -> DeviceProgram | Reason:
+) -> DevicesProgram | Reason:
     options = replace(session.options, threads=1, backend_options={}, control=None)
-    compiler = platform("cpu").compiler()
+    compiler = platform(session.backend).compiler()
+    if not isinstance(compiler, SeveralDevices):
+        return refuse("one-device", f"{session.backend} runs programs of one device")
     result = compiler.run_backend(compiler.run_hlo_passes(module, options), options)
-    if not isinstance(result.executable, CpuExecutable):
-        return refuse("dynamic", f"{module.name} has dynamic dimensions")
-    return DeviceProgram(result.executable, replicas, partitions)
+    program = compiler.on_devices(result, replicas, partitions)
+    return program or refuse("dynamic", f"{module.name} has dynamic dimensions")

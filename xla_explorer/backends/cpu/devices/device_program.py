@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,27 +16,15 @@ from xla_explorer.backends.cpu.activation import Activation
 from xla_explorer.backends.cpu.cpu_executable import CpuExecutable
 from xla_explorer.backends.cpu.cycle_counter import cycle_counter
 from xla_explorer.backends.cpu.devices.exchanges import Exchanges, Meeting
+from xla_explorer.backends.interfaces import (
+    COLLECTIVE_TIMEOUT,
+    DeviceStepTiming,
+    ProgramStep,
+)
 from xla_explorer.hlo.evaluator import EvaluationError, Evaluator, Host
 from xla_explorer.hlo.evaluator.devices.world import Device, World
 
 Array = np.ndarray[Any, Any]
-# Seconds in a collective. A device that can never go on is found at once; a device that computes
-# may take long.
-TIMEOUT: Final = 3600.0
-
-
-class DeviceStepTiming(NamedTuple):
-    """The time of one step on one device in one run.
-
-    step: number in the executable's steps. total_us: of all calls. waited_us: of a collective,
-    until the last member arrived; 0 for other steps.
-    """
-
-    device: int
-    step: int
-    calls: int
-    total_us: float
-    waited_us: float
 
 
 class DeviceProgram:
@@ -52,6 +40,11 @@ class DeviceProgram:
         self._activations: list[Activation] = []
 
     @property
+    def steps(self) -> list[ProgramStep]:
+        """The steps of one device."""
+        return self.executable.steps
+
+    @property
     def count(self) -> int:
         """The number of devices."""
         return self.replicas * self.partitions
@@ -60,7 +53,7 @@ class DeviceProgram:
         self,
         per_device: Sequence[Sequence[Array]],
         *,
-        timeout: float = TIMEOUT,
+        timeout: float = COLLECTIVE_TIMEOUT,
         hosts: Sequence[Host] | None = None,
     ) -> list[list[Array]]:
         """Run on the parameter leaves of each device; return the result leaves of each device.
@@ -78,7 +71,7 @@ class DeviceProgram:
             steps = max(len(self.executable.steps), 1)
             counters = [np.zeros((steps, 2), np.int64) for _ in range(self.count)]
             meetings: list[list[Meeting]] = [[] for _ in range(self.count)]
-            self._run(per_device, TIMEOUT, None, counters, meetings)
+            self._run(per_device, COLLECTIVE_TIMEOUT, None, counters, meetings)
         rows = []
         exchange_rows = self._rows_of_exchanges()
         per_us = cycle_counter().per_microsecond

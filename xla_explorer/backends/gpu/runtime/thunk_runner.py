@@ -50,6 +50,7 @@ class GpuRun:
     """Thunks on memory.
 
     `memory.upload`, then `run` any number of times, then `results`; `close` gives the memory back.
+    evaluator: computes instructions without a kernel; made at first use, or set before.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class GpuRun:
             id(thunk): number
             for number, thunk in enumerate(t for t in program.walk() if t.kind not in NO_STEP)
         }
-        self._evaluator: Evaluator | None = None
+        self.evaluator: Evaluator | None = None
         self._graphs: dict[int, Any] = {}  # by how often the program runs in it
         self._recording: GraphExecutor | None = None
         self._inside = 0  # loops and branches that are being recorded: what is in them goes to the main stream alone
@@ -240,9 +241,9 @@ class GpuRun:
         i = thunk.instruction
         self._last = f"the evaluator's %{i.name}"
         places = iter(thunk.arguments)
-        if self._evaluator is None:
-            self._evaluator = Evaluator()
-        result = self._evaluator.evaluate_instruction(
+        if self.evaluator is None:
+            self.evaluator = Evaluator()
+        result = self.evaluator.evaluate_instruction(
             i, [self._value(o.shape, places) for o in i.operands]
         )
         shapes = [leaf for _, leaf in i.shape.leaves() if leaf.is_array]

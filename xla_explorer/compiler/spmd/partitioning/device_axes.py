@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice, permutations
 from typing import Any
 
@@ -36,6 +36,14 @@ class Tiling:
 
     dims: tuple[Axes, ...]
     manual: frozenset[int] = frozenset()
+
+    def __hash__(self) -> int:
+        """Return the hash, computed once: searches of paths look tilings up very often."""
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.dims, self.manual))
 
     @cached_property
     def used(self) -> frozenset[int]:
@@ -80,6 +88,7 @@ class DeviceAxes:
     sizes: tuple[int, ...]
     ids: tuple[int, ...]
     _indices: dict[Axes, tuple[int, ...]] = field(default_factory=dict, repr=False)
+    _products: dict[Axes, int] = field(default_factory=dict, repr=False)
 
     @property
     def count(self) -> int:
@@ -92,7 +101,11 @@ class DeviceAxes:
 
     def tiles(self, axes: Iterable[int]) -> int:
         """Return the product of the sizes of some axes."""
-        return math.prod([self.sizes[k] for k in axes])
+        key = tuple(axes)
+        found = self._products.get(key)
+        if found is None:
+            found = self._products[key] = math.prod([self.sizes[k] for k in key])
+        return found
 
     def index(self, axes: Axes) -> tuple[int, ...]:
         """Return, for each device, its index along some axes from major to minor."""
@@ -210,6 +223,12 @@ class DeviceAxes:
         return [sharding.place(device) for device in range(self.count)]
 
 
+@lru_cache(maxsize=256)
+def device_axes(sizes: tuple[int, ...], ids: tuple[int, ...]) -> DeviceAxes:
+    """Return the axes of a grid, always the same object, so that found paths serve again."""
+    return DeviceAxes(sizes, ids)
+
+
 def axes_for(count: int, shardings: Iterable[Sharding]) -> DeviceAxes:
     """Return the axes that describe the most of some shardings exactly."""
     given = list(dict.fromkeys([s for s in shardings if s.kind == "tiled"]))
@@ -219,7 +238,7 @@ def axes_for(count: int, shardings: Iterable[Sharding]) -> DeviceAxes:
     best: tuple[int, DeviceAxes] | None = None
     for ids in [plain, *islice(listed, 8)]:
         for sizes in orders[:_MOST_ORDERS]:
-            axes = DeviceAxes(tuple(sizes), ids)
+            axes = device_axes(tuple(sizes), ids)
             score = sum([axes.tiling(s, s.rank)[1] for s in given])
             if best is None or score > best[0]:
                 best = score, axes

@@ -26,6 +26,7 @@ from xla_explorer.compiler.spmd.partitioning.resharding import written
 from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, Value
 from xla_explorer.compiler.spmd.partitioning.shardings import Annotations, TilingTree
 from xla_explorer.compiler.spmd.partitioning.writer import ModuleState, Writer
+from xla_explorer.foundation.limits import check_deadline
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -105,6 +106,7 @@ class Partitioner:
     # -- values and tilings ------------------------------------------------------------------------
     def visit(self, i: HloInstruction) -> None:
         """Partition one instruction."""
+        check_deadline("partitioning")
         self.subject, self.w.metadata = i, i.metadata
         self.w.cause = WrittenFor(i)
         self._costs.clear()

@@ -10,12 +10,14 @@ import heapq
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from xla_explorer.compiler.spmd.partitioning.device_axes import Axes, DeviceAxes, Tiling
+from xla_explorer.foundation.limits import check_deadline
 
 _MOST_STATES = 3000
+_STATES_A_CHECK = 256
 # So few axes may be moved one by one; of more, those move together that stay adjacent.
 _FEW_AXES = 4
 # A path of fewer collectives wins if the bytes are within this many of each other.
@@ -79,12 +81,16 @@ class _Array:
     axes: DeviceAxes
     sizes: tuple[int, ...]
     width: int
+    _bytes: dict[Tiling, int] = field(default_factory=dict, repr=False)
 
     def local(self, tiling: Tiling) -> tuple[int, ...]:
         return self.axes.local(self.sizes, tiling)
 
     def bytes(self, tiling: Tiling) -> int:
-        return math.prod(self.local(tiling)) * self.width
+        found = self._bytes.get(tiling)
+        if found is None:
+            found = self._bytes[tiling] = math.prod(self.local(tiling)) * self.width
+        return found
 
     def aligned(self, dim: int, coarse: Axes, fine: Axes) -> bool:
         """Return True if the tiles of `fine` are parts of those of `coarse`, padding included."""
@@ -281,13 +287,45 @@ def _joining(array: _Array, at: Tiling, after: Tiling, dim: int, axes: Axes) -> 
 def _cheapest(
     array: _Array, source: Tiling, target: Tiling, kinds: frozenset[str]
 ) -> ReshardPath | None:
-    """Return the path of the fewest bytes by moves of some kinds (Dijkstra), or None."""
+    """Return the path of the fewest bytes by moves of some kinds, or None."""
     if source.manual != target.manual:
         return None
-    few = len(array.axes.sizes) <= _FEW_AXES
-    atoms = _singles(array) if few else _atoms(source, target)
+    ends, coarse = (source, target), _atoms(source, target)
+    if len(array.axes.sizes) > _FEW_AXES:
+        return _searched(array, ends, kinds, coarse)
+    # A path of few long steps, found fast, limits the search with all steps.
+    known = [_searched(array, ends, kinds, coarse), _by_whole_copy(array, source, target)]
+    prices = [sum(map(_price, path.moves)) for path in known if path is not None
+              and all(move.kind in kinds for move in path.moves)]  # fmt: skip
+    singles = _singles(array)
+    if prices:
+        found = _searched(array, ends, kinds, singles, min(prices))
+        if found is not None:
+            return found
+    return _searched(array, ends, kinds, singles)
+
+
+def _price(move: Move) -> float:
+    return move.sent + _LATENCY_BYTES * (1 + (move.kind != "slice"))
+
+
+def _searched(
+    array: _Array,
+    ends: tuple[Tiling, Tiling],
+    kinds: frozenset[str],
+    atoms: Sequence[Axes],
+    limit: float = math.inf,
+) -> ReshardPath | None:
+    """Return the path of the fewest bytes that is at most as dear as `limit` (Dijkstra), or None.
+
+    A device sends on average as much as it receives, so a path sends at least the bytes that a
+    device has more in the end.
+    """
+    source, target = ends
+    wanted, limit = array.bytes(target), limit * (1 + 1e-9) + 1e-6
+    most = max(array.bytes(source), wanted)
+    steps = [moves_of for kind, moves_of in _MOVES.items() if kind in kinds]
     counter = itertools.count()
-    most = max(array.bytes(source), array.bytes(target))
     heap: list[tuple[float, int, Tiling, tuple[Move, ...]]] = [(0.0, next(counter), source, ())]
     done: set[Tiling] = set()
     while heap and len(done) < _MOST_STATES:
@@ -297,10 +335,15 @@ def _cheapest(
         if at in done:
             continue
         done.add(at)
-        for kind in kinds:
-            for move in _MOVES[kind](array, at, target, atoms):
-                if move.result not in done and array.bytes(move.result) <= 2 * most:
-                    price = cost + move.sent + _LATENCY_BYTES * (1 + (kind != "slice"))
+        if len(done) % _STATES_A_CHECK == 0:
+            check_deadline("a reshard path")
+        for moves_of in steps:
+            for move in moves_of(array, at, target, atoms):
+                size = array.bytes(move.result)
+                price = cost + _price(move)
+                if size > 2 * most or price + max(wanted - size, 0) > limit:
+                    continue
+                if move.result not in done:
                     heapq.heappush(heap, (price, next(counter), move.result, (*moves, move)))
     return None
 
@@ -382,8 +425,9 @@ def _exchanges(array: _Array, at: Tiling, target: Tiling, atoms: Sequence[Axes])
                     and array.aligned(to, others, (*others, *gone))
                 ):
                     after = at.with_dim(dim, rest).with_dim(to, (*others, *gone))
-                    old, new = array.local(at), array.local(after)
-                    padded = array.bytes(at) // max(old[to], 1) * new[to] * k
+                    old, new = [-(-array.sizes[to] // array.axes.tiles(one))
+                                for one in (others, (*others, *gone))]  # fmt: skip
+                    padded = array.bytes(at) // max(old, 1) * new * k
                     yield Move("all-to-all", after, padded * (k - 1) / k, dim, to, gone)
 
 

@@ -38,6 +38,7 @@ from xla_explorer.compiler.spmd.propagation.steps import (
 )
 from xla_explorer.compiler.spmd.propagation.value_sharding import TensorProjection, ValueSharding
 from xla_explorer.compiler.spmd.rules.factor_rule import identity_rule, letter
+from xla_explorer.foundation.limits import check_deadline
 from xla_explorer.hlo.instruction import HloInstruction
 
 Decide = Callable[[HloInstruction, Sequence[PropagationStep]], bool]
@@ -88,6 +89,7 @@ class ShardyPropagation:
         self._stack = [one for one in reversed(self.graph.operations) if one.rule is not None]
         self._waiting = set(self._stack)
         while self._stack:
+            check_deadline("the propagation of shardings")
             operation = self._stack.pop()
             self._waiting.discard(operation)
             self._step(operation)
