@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.explorer.jax_functions import JitError
 
 jax = pytest.importorskip("jax")
 ON_CPU = pytest.mark.codegen
@@ -40,7 +39,7 @@ class TwoDevices:
     ],
 )
 def test_options_that_one_device_cannot_serve(options: dict[str, object]) -> None:
-    with pytest.raises(JitError, match=next(iter(options))):
+    with pytest.raises(xe.XlaExplorerError, match=next(iter(options))):
         xe.jit(lambda x: x, **options)
 
 

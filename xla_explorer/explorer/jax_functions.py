@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, overload
-
-import numpy as np
 
 from xla_explorer.backends.cpu.activation import NativeCalls
 from xla_explorer.backends.cpu.cpu_executable import CpuExecutable
 from xla_explorer.backends.cpu.foreign_call import ForeignProgram, foreign_handler
 from xla_explorer.explorer.compiling import compile as compile_module
 from xla_explorer.explorer.exploring import explore
+from xla_explorer.explorer.jax_leaves import (
+    abstract_leaf,
+    is_key,
+    parameter_names,
+    specification,
+    with_keys,
+)
+from xla_explorer.explorer.jax_shardings import JaxShardings, taken_shardings, why_joined
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.compilation import check_compile_options
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -59,9 +65,12 @@ class JittedFunction:
         static_argnames: Sequence[str],
         options: dict[str, Any],
         donated: Sequence[int | str] = (),
+        placed: tuple[JaxShardings | None, Any] = (None, None),
     ) -> None:
         self.function, self.backend, self.options = function, backend, options
-        names = _parameter_names(function)
+        # Mesh and shardings as JAX takes them, and shardings by the names of arguments.
+        self._placed, self._named = placed
+        names = parameter_names(function)
         # As in jax.jit: a position and its name mean the same argument.
         count = len(names)
         self._static_numbers = {
@@ -84,6 +93,8 @@ class JittedFunction:
         self._foreign: dict[Any, ForeignProgram] = {}
         self._dispatch: Any = (
             None  # jax.jit of `_traced`, once there is jax; False where Python has to call
+            if self._placed is None
+            else False
         )
         # (whether JAX is tracing nothing, `_dispatch`), as long as there is one session, which is
         # then that of every call.
@@ -149,10 +160,10 @@ class JittedFunction:
             raise _NotForeignError
         foreign = self._foreign.setdefault(key, ForeignProgram(calls))
         taken = [leaves[number] for number in program.parameters]
-        taken = [jax.random.key_data(leaf) if _is_key(jax, leaf) else leaf for leaf in taken]
+        taken = [jax.random.key_data(leaf) if is_key(jax, leaf) else leaf for leaf in taken]
         shapes = [
             jax.eval_shape(jax.random.key_data, jax.ShapeDtypeStruct(info.shape, info.dtype))
-            if _is_key(jax, info)
+            if is_key(jax, info)
             else info
             for info in program.results
         ]
@@ -162,15 +173,18 @@ class JittedFunction:
             if parameter is not None
         }
         made = call_program(target, foreign.record, shapes, taken, given_away)
-        return jax.tree_util.tree_unflatten(program.out_tree, _with_keys(jax, made, program))
+        return jax.tree_util.tree_unflatten(program.out_tree, with_keys(jax, made, program))
 
     def _call_by_python(self, jax: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         program, self.session, leaves = self._compiled(jax, args, keywords)
-        results = self.session.executable.execute(
-            self.session.signature.leaves(program.arrays(leaves))
-        )
+        arrays = program.arrays(leaves)
+        if self._placed is not None and not why_joined(self.session.source):
+            found = self.session.devices(*arrays)
+            results = list(found) if isinstance(found, tuple) else [found]
+        else:
+            results = self.session.executable.execute(self.session.signature.leaves(arrays))
         made = [jax.numpy.asarray(array) for array in results]
-        return jax.tree_util.tree_unflatten(program.out_tree, _with_keys(jax, made, program))
+        return jax.tree_util.tree_unflatten(program.out_tree, with_keys(jax, made, program))
 
     def compiled(self, *args: Any, **keywords: Any) -> Session:
         """Return the session for these arguments, compiled at first use; nothing runs."""
@@ -207,7 +221,7 @@ class JittedFunction:
         )
         return leaves, (
             tree,
-            tuple([_abstract(jax, leaf) for leaf in leaves]),
+            tuple([abstract_leaf(jax, leaf) for leaf in leaves]),
             tuple([(k, a) for k, a in enumerate(args) if k in self._static_numbers]),
             tuple(sorted([(n, v) for n, v in keywords.items() if n in self._static_names])),
         )
@@ -219,7 +233,7 @@ class JittedFunction:
         found = self.sessions.get(key)
         if found is None:
             specs = jax.tree_util.tree_unflatten(
-                key[0], [_specification(jax, leaf) for leaf in leaves]
+                key[0], [self._specified(jax, leaf) for leaf in leaves]
             )
             given = iter(specs[0])
             args = tuple(
@@ -229,23 +243,41 @@ class JittedFunction:
             # `ensure_compile_time_eval` must not happen: it runs everything that depends on no
             # argument, such as callbacks and random numbers, while the function is traced.
             with jax.core.eval_context():
-                program = lower(
-                    self.function,
-                    args,
-                    {**keywords, **specs[1]},
-                    static_argnums=sorted(self._static_numbers) or None,
-                    static_argnames=sorted(self._static_names) or None,
-                    donate_argnums=self._donated or None,
-                )
-                donate: dict[str, Any] = (
-                    {"donate": True} if self._donated and self.backend == "cpu" else {}
-                )
-                lie_in_rows(program.module)
-                found = self.sessions[key] = (
-                    program,
-                    compile_module(program.module, backend=self.backend, **donate, **self.options),
-                )
+                found = self.sessions[key] = self._made(args, {**keywords, **specs[1]}, specs[0])
         return *found, leaves
+
+    def _made(
+        self, args: tuple[Any, ...], keywords: dict[str, Any], traced: tuple[Any, ...]
+    ) -> tuple[JaxProgram, Session]:
+        """Lower and compile the function. traced: the arguments that are not static."""
+        placed, options = self._placed, self.options
+        if placed is not None:
+            placed.check_arguments(traced)
+        with nullcontext() if placed is None else placed.lowering():
+            program = lower(
+                self.function,
+                args,
+                keywords,
+                static_argnums=sorted(self._static_numbers) or None,
+                static_argnames=sorted(self._static_names) or None,
+                donate_argnums=self._donated or None,
+                shardings=None if placed is None else placed.given,
+            )
+        if self._donated and self.backend == "cpu":
+            options = {"donate": True, **options}
+        lie_in_rows(program.module)
+        if placed is not None:
+            options = {**placed.compile_options(program.module, self._named), **options}
+        return program, compile_module(program.module, backend=self.backend, **options)
+
+    def _sharding_of(self, leaf: Any) -> Any:
+        return None if self._placed is None else self._placed.sharding_of(leaf)
+
+    def _specified(self, jax: Any, leaf: Any) -> Any:
+        spec, sharding = specification(jax, leaf), self._sharding_of(leaf)
+        if sharding is None or (self._placed is not None and "in_shardings" in self._placed.given):
+            return spec
+        return spec.update(sharding=sharding)
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -291,7 +323,11 @@ def jit(
     **options
         Options of `xe.compile`, and those of `jax.jit`, so that a program changes by one word.
         Results take the memory of `donate_argnums`, `donate_argnames`; `keep_unused` and `inline`
-        have no effect; `in_shardings`, `out_shardings` and `device` must name one device.
+        have no effect; `device` must name one device.
+        On several devices: `mesh` (a mapping, text, or a mesh of JAX, abstract too), with
+        `in_shardings` and `out_shardings` as for `jax.jit`, or `shardings` by the names of
+        arguments as for `xe.compile`. JAX itself needs one device only. A call takes and returns
+        whole arrays; `f.session.devices` has the partitioned program.
 
     Returns
     -------
@@ -303,8 +339,10 @@ def jit(
     MissingExtraError
         jax is not installed.
     JitError
-        The function was called inside a JAX transformation, or with an option of `jax.jit` that one
-        device cannot serve.
+        The function was called inside a JAX transformation, or with an option of `jax.jit` that
+        has no meaning here.
+    ShardingError
+        A sharding does not fit its argument or the mesh; nothing is run.
 
     Examples
     --------
@@ -313,14 +351,18 @@ def jit(
     >>> double = xe.jit(lambda x: x + x)
     >>> double(np.ones(2, np.float32)).tolist()
     [2.0, 2.0]
+    >>> total = xe.jit(lambda x: x.sum(), mesh="data=2", shardings={"x": ("data",)})
+    >>> float(total(np.ones(4, np.float32))), list(total.session.devices.collectives["opcode"])
+    (4.0, ['all-reduce'])
     """
+    placed = taken_shardings(options)
     donated = _accept_options_of_jax(options)
     check_compile_options(backend, options)
 
     def make(f: Callable[..., Any]) -> JittedFunction:
         numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
         names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
-        return JittedFunction(f, backend, numbers, names, options, donated)
+        return JittedFunction(f, backend, numbers, names, options, donated, placed)
 
     return make if function is None else make(function)
 
@@ -339,7 +381,7 @@ def lie_in_rows(module: HloModule) -> None:
 
 _DONATED = ("donate_argnums", "donate_argnames")
 _PERMISSIONS = ("keep_unused", "inline", "fun_name")
-_PLACES = ("in_shardings", "out_shardings", "device", "in_axis_resources", "out_axis_resources")
+_PLACES = ("device", "in_axis_resources", "out_axis_resources")
 
 
 def _accept_options_of_jax(options: dict[str, Any]) -> tuple[int | str, ...]:
@@ -359,8 +401,8 @@ def _accept_options_of_jax(options: dict[str, Any]) -> tuple[int | str, ...]:
     for name in _PLACES:
         if name in options and (count := _devices(options.pop(name))) > 1:
             raise JitError(
-                f"{name} names {count} devices, and xe.jit runs on one",
-                "xe.hlo.evaluate_replicated runs a module on several",
+                f"{name} names {count} devices, and an argument of xe.jit names one",
+                'give mesh={"data": 2, "model": 4} with in_shardings',
             )
     for name, instead in {
         "compiler_options": "the options of xe.compile",
@@ -379,71 +421,6 @@ def _devices(given: Any) -> int:
         return max(map(_devices, given), default=1)
     mesh = getattr(given, "device_set", None)
     return len(mesh) if mesh is not None else 1
-
-
-def _parameter_names(function: Callable[..., Any]) -> list[str]:
-    """Return the names of the parameters that have a position."""
-    try:
-        parameters = inspect.signature(function).parameters
-        return [
-            name
-            for name, p in parameters.items()
-            if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-        ]
-    except (TypeError, ValueError):
-        return []
-
-
-def _is_key(jax: Any, leaf: Any) -> bool:
-    kind = getattr(leaf, "dtype", None)
-    return (
-        kind is not None
-        and not isinstance(leaf, np.ndarray)
-        and bool(jax.dtypes.issubdtype(kind, jax.dtypes.prng_key))
-    )
-
-
-def _abstract(jax: Any, leaf: Any) -> tuple[Any, ...]:
-    """Return the key of a leaf: shape, type, weakness of the type, explicit sharding."""
-    aval = _aval(jax, leaf)
-    return (
-        tuple(aval.shape),
-        str(aval.dtype),
-        bool(getattr(aval, "weak_type", False)),
-        _explicit_sharding(aval),
-    )
-
-
-def _explicit_sharding(aval: Any) -> Any:
-    """Return the sharding that is a part of the type; None without a mesh of explicit axes."""
-    sharding = getattr(aval, "sharding", None)
-    explicit = getattr(getattr(sharding, "mesh", None), "explicit_axes", ())
-    return sharding if explicit else None
-
-
-def _aval(jax: Any, leaf: Any) -> Any:
-    if (
-        hasattr(leaf, "shape")
-        and hasattr(leaf, "dtype")
-        and not isinstance(leaf, np.ndarray | np.generic)
-    ):
-        return getattr(leaf, "aval", leaf)
-    return jax.api_util.shaped_abstractify(leaf)
-
-
-def _specification(jax: Any, leaf: Any) -> Any:
-    aval = _aval(jax, leaf)
-    return jax.ShapeDtypeStruct(
-        aval.shape,
-        aval.dtype,
-        sharding=_explicit_sharding(aval),
-        weak_type=bool(getattr(aval, "weak_type", False)),
-    )
-
-
-def _with_keys(jax: Any, made: list[Any], program: JaxProgram) -> list[Any]:
-    return [jax.random.wrap_key_data(a, impl=info.dtype) if _is_key(jax, info) else a
-            for a, info in zip(made, program.results, strict=True)]  # fmt: skip
 
 
 def _native_calls(session: Session, program: JaxProgram) -> NativeCalls | None:

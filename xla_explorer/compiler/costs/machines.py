@@ -11,7 +11,7 @@ import numpy as np
 
 from xla_explorer.compiler.costs.links import LinkClass, Machine
 from xla_explorer.compiler.target.units import Source
-from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.diagnostic import SourceSpan, XlaExplorerError
 from xla_explorer.foundation.suggestions import nearest
 
 _BOOK = "How to Scale Your Model (jax-ml/scaling-book, tpus.md)"
@@ -111,8 +111,9 @@ def machine_of(name: str) -> Machine:
             return MACHINES[key]
     names = [*MACHINES, "cpu"]
     near = nearest(wanted, names, 3)
+    place = SourceSpan.from_offset(name, 0, len(name), "topology").caret()
     raise UnknownMachineError(
-        f"no machine {name!r} is known" + (f"; near: {', '.join(near)}" if near else ""),
+        f"{place}\nno machine {name!r} is known" + (f"; near: {', '.join(near)}" if near else ""),
         f"machines: {', '.join(names)}",
     )
 

@@ -1,11 +1,15 @@
 """The functions behind `Devices`, in one import: they load the propagation and the partitioner."""
 
+from xla_explorer.compiler.costs.machines import machine_of
 from xla_explorer.compiler.costs.topology import Topology
-from xla_explorer.compiler.spmd.explanation.annotating import annotated, read_specs
+from xla_explorer.compiler.spmd.explanation.annotating import annotated, read_mesh, read_specs
 from xla_explorer.compiler.spmd.explanation.collective_rows import PlacedProgram
 from xla_explorer.compiler.spmd.explanation.dropped_axes import dropped_axes
 from xla_explorer.compiler.spmd.explanation.later_passes import collectives_after
-from xla_explorer.compiler.spmd.explanation.recorded_partitioning import recorded_partitioning
+from xla_explorer.compiler.spmd.explanation.recorded_partitioning import (
+    recorded_partitioning,
+    require_policy,
+)
 from xla_explorer.compiler.spmd.propagation.report import inlined, sharding_report
 from xla_explorer.explorer.devices.changes import changes_for
 from xla_explorer.explorer.devices.comparison import compare_devices
@@ -42,10 +46,13 @@ __all__ = [
     "dropped_axes",
     "inlined",
     "links_frame",
+    "machine_of",
     "overlap",
     "propagation_frame",
+    "read_mesh",
     "read_specs",
     "recorded_partitioning",
+    "require_policy",
     "searched",
     "sharding_report",
     "timeline_frame",

@@ -318,7 +318,15 @@ class Devices:
             A machine, such as `tpu-v5p`.
         policy : str, optional
             `cost` or `xla`.
+
+        Raises
+        ------
+        UnknownMachineError, ShardingError
+            No machine, or no policy, has the name.
         """
+        if topology is not None and topology.lower() != "cpu":  # which is measured at first use
+            answers().machine_of(topology)
+        answers().require_policy(policy or self.policy)
         return Devices(self._module, topology or self.topology, policy or self.policy, self)
 
     def what_if(self, shardings: Mapping[str, Spec] | str) -> Devices:

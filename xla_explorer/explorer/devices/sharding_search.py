@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from xla_explorer.compiler.costs.machines import machine_of
+from xla_explorer.compiler.spmd.partitioning.sharding_errors import argument_error
 from xla_explorer.compiler.spmd.propagation.graph_builder import graph_of
 from xla_explorer.explorer.devices.found_shardings import (
     ShardingCandidate,
@@ -60,9 +61,8 @@ def read_size(given: str | int) -> int:
     """
     found = _SIZE.match(str(given))
     if found is None:
-        raise XlaExplorerError(
-            f"memory must be a size such as 80GB, got {given!r}", "or a number of bytes"
-        )
+        raise argument_error("memory", str(given), "", f"memory must be a size, got {given!r}",
+                             "write for instance 80GB, or a number of bytes")  # fmt: skip
     number, unit, binary = found.groups()
     return int(float(number) * (1024 if binary else 1000) ** " KMGT".index(unit or " "))
 
@@ -79,7 +79,10 @@ def _searched(module: HloModule, over: Collection[str], kept: Sequence[str]) -> 
         same = [name for name in names if wanted in (name, name.split(".")[0])]
         if not same:
             near = nearest(wanted, names, 3)
-            raise XlaExplorerError(
+            raise argument_error(
+                "over",
+                f"%{wanted}",
+                "",
                 f"no argument %{wanted} is in the entry of {module.name}",
                 f"near: {', '.join(near)}" if near else f"arguments: {', '.join(names)}",
             )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.compiler.spmd.partitioning.sharding_errors import argument_error
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.tables import NOUNS
-from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.suggestions import nearest
 
 if TYPE_CHECKING:
@@ -41,10 +41,11 @@ def why_sharded(
 ) -> list[str]:
     """Return why a value is split along its axes, or why it is not split along `axis`.
 
-    XlaExplorerError for an unknown value; with near names.
+    ShardingError for an unknown value, axis or dimension; with near names.
     """
     wanted = name.lstrip("%")
-    _require(report, wanted)
+    require_value(report, wanted)
+    _require_place(report, wanted, dimension, axis)
     if axis is None:
         found = report.why(wanted, dimension)
         return found or [f"%{wanted} is not split: every device has all of it"]
@@ -53,11 +54,27 @@ def why_sharded(
     return split or found or [f"no operation that reads or makes %{wanted} has {axis} there"]
 
 
-def _require(report: ShardingReport, name: str) -> None:
+def require_value(report: ShardingReport, name: str) -> None:
+    """Raise ShardingError unless a value has a sharding, with near names."""
     names = [row.name for row in report.rows]
     if name not in names:
         near = nearest(name, names, 3)
-        raise XlaExplorerError(
+        raise argument_error(
+            "value",
+            f"%{name}",
+            "",
             f"no value %{name} has a sharding" + (f"; near: {', '.join(near)}" if near else ""),
             "session.devices.shardings lists the values with their shardings",
         )
+
+
+def _require_place(
+    report: ShardingReport, name: str, dimension: int | None, axis: str | None
+) -> None:
+    rank, axes = len(report.row(name).dimensions), dict(report.graph.mesh.axes)
+    if dimension is not None and not 0 <= dimension < rank:
+        raise argument_error("dimension", str(dimension), "", f"%{name} has rank {rank}",
+                             f"dimensions: 0 to {rank - 1}")  # fmt: skip
+    if axis is not None and axis.split(":")[0] not in axes:
+        raise argument_error("axis", axis, "", f"the mesh has no axis {axis!r}",
+                             f"axes: {', '.join(nearest(axis, list(axes), 2) or axes)}")  # fmt: skip

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.compiler.spmd.partitioning.sharding_errors import argument_error
+from xla_explorer.explorer.devices.shardings import require_value
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.explorer.tables import NOUNS
+from xla_explorer.foundation.suggestions import nearest
 
 if TYPE_CHECKING:
     import pandas
@@ -129,6 +132,8 @@ def timeline_frame(placed: PlacedProgram) -> pandas.DataFrame:
 def propagation_frame(placed: PlacedProgram, value: str | None) -> pandas.DataFrame:
     """Return a row for each step of the propagation, of one value or of all."""
     report = placed.program.report
+    if value is not None:
+        require_value(report, value.lstrip("%"))
     steps = report.steps if value is None else report.steps_of(value)
     rows = [
         {
@@ -154,6 +159,8 @@ def propagation_frame(placed: PlacedProgram, value: str | None) -> pandas.DataFr
 def choices_frame(placed: PlacedProgram, kind: str | None) -> pandas.DataFrame:
     """Return a row for each way that the partitioner compared, in the order of its decisions."""
     places = Places(placed.program.source)
+    if kind is not None:
+        _require_kind(kind, [choice.kind for choice in placed.program.run.choices])
     rows = []
     for number, choice in enumerate(placed.program.run.choices):
         if kind not in (None, choice.kind):
@@ -175,3 +182,11 @@ def choices_frame(placed: PlacedProgram, kind: str | None) -> pandas.DataFrame:
                 }
             )
     return wide_frame(rows, NOUNS["partition choice"].columns)
+
+
+def _require_kind(given: str, known: Sequence[str]) -> None:
+    """Raise unless the partitioner chose something of a kind, with the kinds."""
+    if given not in known:
+        kinds = nearest(given, list(known), 3) or list(dict.fromkeys(known))
+        hint = f"kinds: {', '.join(kinds)}" if kinds else "the partitioner chose nothing"
+        raise argument_error("kind", given, "", f"no choice of the kind {given} was made", hint)

@@ -10,11 +10,11 @@ from xla_explorer.compiler.spmd.explanation.collective_rows import Collective, P
 from xla_explorer.compiler.spmd.explanation.recorded_partitioning import RecordedPartitioning
 from xla_explorer.compiler.spmd.explanation.step_schedule import hiding_work
 from xla_explorer.compiler.spmd.partitioning.choices import PartitionChoice
+from xla_explorer.compiler.spmd.partitioning.sharding_errors import argument_error
 from xla_explorer.explorer.devices.tables import Places, cause_words
 from xla_explorer.explorer.display.blocks import Blocks, Listing, Sentence, Table
 from xla_explorer.explorer.display.quantities import byte_count, microseconds, number_of
 from xla_explorer.explorer.display.report import Report
-from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.suggestions import nearest
 
 MOST_STEPS = 4  # of propagation, that an answer shows for each annotation
@@ -114,7 +114,10 @@ def collective_named(placed: PlacedProgram, name: str) -> Collective:
     if wanted in found:
         return found[wanted]
     near = nearest(wanted, list(found), 3) or list(found)[:3]
-    raise XlaExplorerError(
+    raise argument_error(
+        "collective",
+        f"%{wanted}",
+        "",
         f"no collective %{wanted} is in the program of one device",
         f"near: {', '.join([f'%{one}' for one in near])}"
         if near

@@ -25,12 +25,14 @@ def lower(
     static_argnames: str | Sequence[str] | None = None,
     donate_argnums: int | Sequence[int] | None = None,
     platform: str = "cpu",
+    shardings: Mapping[str, Any] | None = None,
 ) -> JaxProgram:
-    """Trace and lower a function; see `from_jax`."""
+    """Trace and lower a function; see `from_jax`. shardings: `in_shardings`, `out_shardings`."""
     options = {
         "static_argnums": static_argnums,
         "static_argnames": static_argnames,
         "donate_argnums": donate_argnums,
+        **(shardings or {}),
     }
     chosen = {name: value for name, value in options.items() if value is not None}
     named = keywords or {}

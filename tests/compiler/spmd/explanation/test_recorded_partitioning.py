@@ -186,7 +186,7 @@ def test_propagated_modules_are_partitioned_as_they_are() -> None:
         ("x=2,y=4", "a=x,-,y", "has 3 dimensions, the value has 2", "each dimension"),
         ("x=2,y=4", "a=-,x+y", "has 4 elements for 8 devices", "at least 8"),
         ("x=2,y=4", "a", "states no shardings", "x=data"),
-        ("x", "a=x,-", "is no mesh", "data=2"),
+        ("x", "a=x,-", "no axis with a size", "data=2"),
     ],
 )
 def test_what_does_not_fit_is_one_error_with_a_next_step(

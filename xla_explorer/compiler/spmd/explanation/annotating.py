@@ -8,6 +8,7 @@ from typing import Final
 
 from xla_explorer.compiler.spmd.partitioning.sharding_errors import (
     ShardingError,
+    argument_error,
     header_error,
     sharding_error,
 )
@@ -37,13 +38,31 @@ def read_mesh(given: Mesh | Mapping[str, int] | str) -> Mesh:
     if isinstance(given, Mesh):
         return given
     if isinstance(given, str):
-        found = [_AXES.match(part) for part in given.split(",")]
-        if not all(found):
-            raise ShardingError(f"{given!r} is no mesh", "write for instance data=2,model=4")
-        given = {one.group(1): int(one.group(2)) for one in found if one is not None}
-    if not given or any(size < 1 for size in given.values()):
-        raise ShardingError(f"{dict(given)} is no mesh", "give each axis a size of at least 1")
+        sizes: dict[str, int] = {}
+        for part in given.split(","):
+            found = _AXES.match(part)
+            if found is None or found.group(1) in sizes:
+                said = "this is no axis with a size" if found is None else "this axis stands twice"
+                raise argument_error("mesh", given, part, said, "write for instance data=2,model=4",
+                                     last=found is not None)  # fmt: skip
+            sizes[found.group(1)] = int(found.group(2))
+        given = sizes
+    if not isinstance(given, Mapping):
+        raise argument_error("mesh", repr(given), "", "this is no mesh",
+                             'give named axes: {"data": 2, "model": 4}')  # fmt: skip
+    for axis, size in given.items():
+        if not isinstance(size, int) or size < 1:
+            raise argument_error("mesh", mesh_text(given), f"{axis}={size}",
+                                 f"the axis {axis} has no size of at least 1",
+                                 "give the number of devices along it")  # fmt: skip
+    if not given:
+        raise ShardingError("the mesh has no axes", 'give one: {"data": 2, "model": 4}')
     return Mesh(tuple(given.items()))
+
+
+def mesh_text(axes: Mapping[str, int]) -> str:
+    """Return axes as `data=2,model=4`."""
+    return ",".join([f"{axis}={size}" for axis, size in axes.items()])
 
 
 def read_specs(text: str) -> dict[str, str]:
@@ -58,9 +77,8 @@ def read_specs(text: str) -> dict[str, str]:
     if not found or ";".join([f"{k}={v}" for k, v in found.items()]) != re.sub(
         r"\s*([;=])\s*|%", r"\1", text.strip().rstrip(";")
     ):
-        raise ShardingError(
-            f"{text!r} states no shardings", "write for instance x=data,-; w1=-,model"
-        )
+        raise argument_error("shardings", text, "", "this states no shardings",
+                             "write for instance x=data,-; w1=-,model")  # fmt: skip
     return found
 
 
@@ -69,33 +87,48 @@ def axes_of_spec(spec: Spec, mesh: Mesh, rank: int, value: str) -> tuple[tuple[A
 
     Missing dimensions at the end are whole.
     """
-    parts: Sequence[str | Sequence[str] | None] = (
-        () if spec is None else spec.split(",") if isinstance(spec, str) and spec.strip() else spec
-    )
-    dims: list[tuple[AxisPart, ...]] = []
-    for part in parts:
-        names = part.replace("+", " ").split() if isinstance(part, str) else list(part or ())
-        dims.append(tuple([AxisPart(name) for name in names if name not in ("-", "None")]))
+    dims = [tuple(map(AxisPart, names)) for names in _names_of(spec)]
+    text = f"{value.split()[-1].lstrip('%')}={written_spec(spec)}"
     known = dict(mesh.axes)
     used = [axis.name for axes in dims for axis in axes]
     for name in used:
         if name not in known:
             near = nearest(name, list(known), 2)
-            raise ShardingError(
-                f"{value} names the axis {name!r}, which the mesh does not have",
-                f"axes: {', '.join(near or known)}",
-            )
+            raise argument_error("shardings", text, name,
+                                 f"{value} names the axis {name!r}, which the mesh does not have",
+                                 f"axes: {', '.join(near or known)}", last=True)  # fmt: skip
     twice = next((name for name in used if used.count(name) > 1), None)
     if twice is not None:
-        raise ShardingError(
-            f"{value} is split along {twice!r} twice", "an axis may split one dimension of a value"
-        )
+        raise argument_error("shardings", text, twice, f"{value} is split along {twice!r} twice",
+                             "an axis may split one dimension of a value", last=True)  # fmt: skip
     if len(dims) > rank:
-        raise ShardingError(
-            f"the sharding of {value} has {len(dims)} dimensions, the value has {rank}",
-            "give at most one entry for each dimension",
-        )
+        raise argument_error("shardings", text, "",
+                             f"the sharding of {value} has {len(dims)} dimensions, the value has {rank}",
+                             "give at most one entry for each dimension")  # fmt: skip
     return (*dims, *[()] * (rank - len(dims)))
+
+
+def _names_of(spec: Spec) -> list[list[str]]:
+    """Return the names of the axes of each dimension."""
+    parts: Sequence[str | Sequence[str] | None] = (
+        () if spec is None else spec.split(",") if isinstance(spec, str) and spec.strip() else spec
+    )
+    names = [
+        part.replace("+", " ").split() if isinstance(part, str) else list(part or ())
+        for part in parts
+    ]
+    return [[name for name in one if name not in ("-", "None")] for one in names]
+
+
+def written_spec(spec: Spec) -> str:
+    """Return the axes of each dimension as text.
+
+    Examples
+    --------
+    >>> written_spec((None, ("data", "model")))
+    '-,data+model'
+    """
+    return ",".join(["+".join(names) or "-" for names in _names_of(spec)])
 
 
 def annotated(
@@ -136,25 +169,28 @@ def annotated(
         )
     _state_mesh(copy, grid, places.mesh_name)
     for name, spec in given.items():
-        i = _named(copy, name)
+        i = _named(copy, name, f"{name.lstrip('%')}={written_spec(spec)}")
         dims = axes_of_spec(spec, grid, i.shape.rank if i.shape.is_array else 0, f"%{i.name}")
-        _check_sizes(i, dims, grid)
+        _check_sizes(i, dims, grid, spec)
         _annotate(i, AxisSharding(places.mesh_name, dims, (False,) * len(dims), (None,) * len(dims)), grid)  # fmt: skip
     return copy
 
 
-def _check_sizes(i: HloInstruction, dims: Sequence[Sequence[AxisPart]], mesh: Mesh) -> None:
+def _check_sizes(
+    i: HloInstruction, dims: Sequence[Sequence[AxisPart]], mesh: Mesh, spec: Spec
+) -> None:
     """Raise if a dimension has fewer elements than devices."""
     for k, (axes, size) in enumerate(zip(dims, i.shape.dimensions, strict=True)):
         count = 1
         for axis in axes:
             count *= mesh.size(axis)
         if count > size:
-            raise sharding_error(
-                i,
-                f"dimension {k} has {size} elements for {count} devices",
-                f"split a dimension of at least {count} elements, or use fewer axes",
-            )
+            problem = f"dimension {k} has {size} elements for {count} devices"
+            hint = f"split a dimension of at least {count} elements, or use fewer axes"
+            if i.parent.module.source_text:
+                raise sharding_error(i, problem, hint)
+            text, part = f"{i.name}={written_spec(spec)}", "+".join([axis.name for axis in axes])
+            raise argument_error("shardings", text, part, f"%{i.name}: {problem}", hint, last=True)
 
 
 def _state_mesh(module: HloModule, mesh: Mesh, name: str) -> None:
@@ -162,12 +198,12 @@ def _state_mesh(module: HloModule, mesh: Mesh, name: str) -> None:
     count = int(module.attributes.get("num_partitions") or 1)
     if count not in (1, mesh.count):
         axes = ", ".join([f"{axis}={size}" for axis, size in mesh.axes])
-        raise header_error(
-            module,
-            f"num_partitions={count}",
-            f"the mesh ({axes}) has {mesh.count} devices, the program has {count}",
-            "the product of the axes must be num_partitions",
-        )
+        problem = f"the mesh ({axes}) has {mesh.count} devices, the program has {count}"
+        hint = "the product of the axes must be num_partitions"
+        stated = f"num_partitions={count}"
+        if stated in (module.source_text or ""):
+            raise header_error(module, stated, problem, hint)
+        raise argument_error("mesh", mesh_text(dict(mesh.axes)), "", problem, hint)
     module.attributes["num_partitions"] = mesh.count
     text = str(module.attributes.get("frontend_attributes") or "")
     meshes = f"{{{name} = #sdy.mesh{mesh}}}"
@@ -175,10 +211,11 @@ def _state_mesh(module: HloModule, mesh: Mesh, name: str) -> None:
     module.attributes["frontend_attributes"] = _dictionary(values)
 
 
-def _named(module: HloModule, name: str) -> HloInstruction:
+def _named(module: HloModule, name: str, text: str) -> HloInstruction:
     """Return an argument of the entry or an instruction; an argument's number may be left out.
 
-    Instructions of loops and branches are found if no other computation has the name.
+    text: for messages. Instructions of loops and branches are found if no other computation has
+    the name.
     """
     wanted = name.lstrip("%")
     entry = module.entry.instructions.values()
@@ -187,7 +224,10 @@ def _named(module: HloModule, name: str) -> HloInstruction:
     found = exact or close or [i for i in module.instructions() if i.name == wanted]
     if len(found) != 1:
         near = nearest(wanted, [i.name for i in entry], 3)
-        raise ShardingError(
+        raise argument_error(
+            "shardings",
+            text,
+            wanted,
             f"{'no' if not found else 'more than one'} value %{wanted} is in {module.name}",
             f"near: {', '.join(near)}" if near else "give the name of an argument or instruction",
         )

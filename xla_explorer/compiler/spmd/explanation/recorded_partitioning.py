@@ -11,6 +11,7 @@ from xla_explorer.compiler.spmd.explanation.annotation_places import Annotation,
 from xla_explorer.compiler.spmd.partitioning.partitioner import PartitionRun
 from xla_explorer.compiler.spmd.partitioning.sharding_errors import (
     ShardingError,
+    argument_error,
     check_shardings,
     header_error,
 )
@@ -83,6 +84,7 @@ def recorded_partitioning(module: HloModule, policy: str = "cost") -> RecordedPa
     >>> print(recorded_partitioning(xe.parse_hlo(text)).module.entry.root.shape)
     f32[4]{0}
     """
+    require_policy(policy)
     count = device_count_of(module)
     check_shardings(module, count)
     copy, report = propagated(module)
@@ -93,6 +95,12 @@ def recorded_partitioning(module: HloModule, policy: str = "cost") -> RecordedPa
     run = partition_module(copy, count, policy)
     mesh = report.graph.mesh if report.graph.mesh.axes else Mesh((("devices", count),))
     return RecordedPartitioning(module, report, copy, run, mesh, callers)
+
+
+def require_policy(name: str) -> None:
+    """Raise ShardingError unless a policy of the partitioner has the name."""
+    if name not in POLICIES:
+        raise argument_error("policy", name, "", f"no policy {name!r} is known", "cost or xla")
 
 
 def device_count_of(module: HloModule) -> int:

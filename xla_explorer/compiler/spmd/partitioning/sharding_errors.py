@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from xla_explorer.compiler.spmd.partitioning.shardings import sharding_texts
@@ -104,3 +105,25 @@ def header_error(module: HloModule, words: str, problem: str, hint: str) -> Shar
     at = text.find(words)
     place = SourceSpan.from_offset(text, at, len(words)).caret() + "\n" if at >= 0 else ""
     return ShardingError(f"{place}{problem}", hint)
+
+
+def argument_error(
+    argument: str, text: str, part: str, problem: str, hint: str, *, last: bool = False
+) -> ShardingError:
+    """Return the error about a Python argument, with a caret at a part of its text.
+
+    last: the part's last occurrence.
+
+    Examples
+    --------
+    >>> print(argument_error("mesh", "data=2,model", "model", "no size", "write model=4"))
+    mesh:1:8
+        data=2,model
+               ^^^^^
+    no size
+      hint: write model=4
+    """
+    found = list(re.finditer(rf"(?<![\w.]){re.escape(part)}(?![\w.])", text)) if part else []
+    at = found[-1 if last else 0].start() if found else 0
+    span = SourceSpan.from_offset(text, at, len(part) if found else len(text), argument)
+    return ShardingError(f"{span.caret()}\n{problem}", hint)
