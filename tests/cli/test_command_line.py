@@ -32,6 +32,7 @@ COMMANDS = (
     "explain",
     "compare",
     "why-slow",
+    "hosts",
     "check",
     "open",
     "bench",

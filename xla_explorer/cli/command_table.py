@@ -13,7 +13,7 @@ from xla_explorer.cli.command_parts import (
     positive,
     seed,
 )
-from xla_explorer.cli.device_commands import SHARD
+from xla_explorer.cli.device_commands import HOSTS, SHARD
 from xla_explorer.cli.xla_commands import XLA_COMMANDS
 
 COMMANDS = (
@@ -128,6 +128,7 @@ COMMANDS = (
         *common(),
     ),
     SHARD,
+    HOSTS,
     command(
         "compare",
         "one module on several backends, one table",

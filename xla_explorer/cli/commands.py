@@ -22,6 +22,7 @@ from xla_explorer.backends.registry import platform
 from xla_explorer.backends.scaffolding.scaffold import scaffold
 from xla_explorer.cli.ask_command import ask as ask
 from xla_explorer.cli.conform_command import conform as conform
+from xla_explorer.cli.hosts_command import hosts as hosts
 from xla_explorer.cli.lab import lab as run_lab
 from xla_explorer.cli.mcp_command import mcp as mcp
 from xla_explorer.cli.opening import open_folder

@@ -38,3 +38,15 @@ SHARD = command(
     argument("--shardings-of-values", action="store_true", help="print every value's sharding"),
     argument("--json", action="store_true", help="print as JSON"),
 )
+HOSTS = command(
+    "hosts",
+    "profiles of several hosts of one job on one clock: late hosts, stragglers, slow links",
+    argument(
+        "profiles",
+        nargs="+",
+        metavar="profile",
+        help="an *.xplane.pb file or the folder of jax.profiler.trace for each host",
+    ),
+    argument("--json", action="store_true", help="print as JSON"),
+    argument("-o", "--output", metavar="PAGE.html", help="write a page with a lane a device"),
+)

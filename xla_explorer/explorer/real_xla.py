@@ -7,6 +7,7 @@ like every backend: passes, code, buffers, and a call that runs the program on X
 
 - `why_slow`, `profile`, `time`: where the time goes.
 - `why_memory`: the values in memory at the peak.
+- `join_profiles`: profiles of several hosts on one clock, with stragglers and slow links.
 - `why_recompiled`: the reason for each compile by `jax.jit`.
 - `why_slow_to_compile`: where the time of a compile goes.
 - `sweep_flags`: the effect of XLA's flags.
@@ -38,6 +39,7 @@ from xla_explorer.backends.xla.several_devices import measured_on_one
 from xla_explorer.backends.xla.xla_platform import XlaExecutable
 from xla_explorer.explorer.asking.question import Cost, question
 from xla_explorer.explorer.compiling import compile as compile_module
+from xla_explorer.explorer.devices.hosts.joined_profiles import JoinedProfiles, join_profiles
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.compilation import NotThereError
 from xla_explorer.explorer.xla import (
@@ -77,9 +79,9 @@ from xla_explorer.frontends.jax_program.stages import is_stage, jaxs_stage
 from xla_explorer.hlo.module import HloModule
 
 __all__ = [
-    "CauseOfDifference", "FirstNan", "Flipped", "ProfileError", "Replay", "ReplayRow", "ReplayedFusion", "Risks", "WhatIf",
-    "WhyMemory", "WhyRecompiled", "WhySlow", "WhySlowToCompile", "XlaDifference", "XlaOverrides", "XlaProfile",
-    "XlaSearch", "cause_of_difference", "compare", "first_nan", "overrides", "profile", "read_profile", "replay",
+    "CauseOfDifference", "FirstNan", "Flipped", "JoinedProfiles", "ProfileError", "Replay", "ReplayRow", "ReplayedFusion", "Risks",
+    "WhatIf", "WhyMemory", "WhyRecompiled", "WhySlow", "WhySlowToCompile", "XlaDifference", "XlaOverrides", "XlaProfile",
+    "XlaSearch", "cause_of_difference", "compare", "first_nan", "join_profiles", "overrides", "profile", "read_profile", "replay",
     "replay_fusion", "risks", "search", "sweep_flags", "time", "why_memory", "why_recompiled",
     "why_slow", "why_slow_to_compile",
 ]  # fmt: skip

@@ -35,7 +35,7 @@ class KernelEvent(NamedTuple):
     program: the number of the executable, None if the profile lacks it. op: the instruction's name;
     empty for device work without one (a copy, a library's kernel). event: the name of that work.
     run: the execution of the module, None if the profile lacks it. self_ps: the duration without
-    nested events on the same line.
+    nested events on the same line. ordinal: of a CPU's virtual device, its number in the whole job.
     """
 
     device: str
@@ -48,6 +48,7 @@ class KernelEvent(NamedTuple):
     start_ps: int
     duration_ps: int
     self_ps: int
+    ordinal: int | None = None
 
 
 def kernel_events(space: Space) -> list[KernelEvent]:
@@ -128,6 +129,7 @@ def _named_event(device: str, line: Line, event: Event, own: int) -> KernelEvent
         event.start_ps,
         event.duration_ps,
         own,
+        _number(event.stat("device_ordinal")),
     )
 
 

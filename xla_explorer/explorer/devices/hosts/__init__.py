@@ -1,0 +1,1 @@
+"""Profiles of several hosts, joined: clocks, meetings in collectives, stragglers, links."""
