@@ -51,12 +51,20 @@ def test_the_views_of_a_saved_page(browser: Any, tmp_path: Path) -> None:
     text = page.inner_text(".xe-devices")
     assert "what to change" in text and "annotate %w1" in text
     assert page.locator(".xe-slot.xe-exposed").count() == 1
+    page.click("text=data down")
+    colours = page.evaluate(
+        "[...document.querySelectorAll('.xe-device')].map(box => box.style.fill)"
+    )
+    assert colours[:4] == colours[4:] and len(set(colours)) == 4  # devices along `data` alike
     page.click("text=step ›")
     assert "2 of" in page.inner_text(".xe-devices")
     page.select_option(".xe-devices select", "%w1")
     assert "dimension 0 over model" in page.inner_text(".xe-devices")
-    page.click(".xe-devices button.xe-act")
+    page.click("text='what if' >> nth=-1")
     page.wait_for_selector("text=session.devices.what_if")
+    page.click("text=partition by real XLA too")
+    page.wait_for_selector("text=session.devices.compare_partitioning")
+    assert "the largest 6 of 6 values" in page.inner_text(".xe-memory-keys")
     assert not problems
     page.close()
 

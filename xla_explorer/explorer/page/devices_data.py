@@ -36,7 +36,7 @@ def devices_data(module: HloModule) -> dict[str, Any] | None:
     frame = devices.collectives
     names = list(frame["collective"])
     groups = {one.name: one.traffic for one in placed.collectives}
-    memory = devices.memory_per_device()
+    memory, steps = devices.memory_per_device(), devices.steps()
     return {
         "topology": devices.topology,
         "figures": devices.figures(),
@@ -56,7 +56,8 @@ def devices_data(module: HloModule) -> dict[str, Any] | None:
         "memory": plain([list(row) for row in memory.rows[:MOST_VALUES]]),
         "peak": memory.headline(),
         "values": _values(placed),
-        "steps": plain(devices.steps().head(MOST_STEPS).values.tolist()),
+        "steps": plain(steps.head(MOST_STEPS).values.tolist()),
+        "counts": {"steps": len(steps), "memory": len(memory.rows)},
         "dropped": devices.dropped(),
     }
 

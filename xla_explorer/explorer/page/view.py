@@ -272,6 +272,11 @@ class View:
         """Return what other annotations would change, as text."""
         return str(Devices(self.compiled.source).what_if(shardings).compare())
 
+    @question(VIEW, shown_by="session.devices.compare_partitioning()")
+    def devices_beside_xla(self) -> str:
+        """Return the partitioning of real XLA beside this one, as text."""
+        return str(Devices(self.compiled.source).compare_partitioning())
+
     @question(VIEW, embed=1, shown_by="session.buffers()")
     def buffers(self) -> dict[str, Any] | None:
         """Return the buffer assignment; in a page with reasons of pairs that share no memory."""

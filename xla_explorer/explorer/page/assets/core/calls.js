@@ -15,6 +15,7 @@ export const CALLS = {
   loops: { owner: "view", args: [], shownBy: "session.loops()" },
   devices: { owner: "view", args: [], shownBy: "session.devices.collectives" },
   devices_what_if: { owner: "view", args: ["shardings"], shownBy: "session.devices.what_if({shardings})" },
+  devices_beside_xla: { owner: "view", args: [], shownBy: "session.devices.compare_partitioning()" },
   buffers: { owner: "view", args: [], shownBy: "session.buffers()" },
   not_shared: { owner: "view", args: ["first", "second"], shownBy: "session.buffers()" },
   side_by_side: { owner: "view", args: [], shownBy: "session.side_by_side()" },

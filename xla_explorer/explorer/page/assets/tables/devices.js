@@ -7,7 +7,7 @@ import { registerTab } from "../core/tabs.js";
 /** @typedef {[string, number[], string[][], number, number]} ValueRow */
 /** @typedef {{ error?: string, topology: string, figures: Record<string, number>, mesh: { axes: [string, number][], ids: number[] }, links: any[][],
  *   collectives: CollectiveRow[], groups: Record<string, number[][]>, why: Record<string, string>, slots: [string, string, number, number, number][],
- *   step_us: number, memory: any[][], peak: string, values: ValueRow[], steps: any[][], dropped: string[] }} DevicesData */
+ *   step_us: number, memory: any[][], peak: string, values: ValueRow[], steps: any[][], dropped: string[], counts: Record<string, number> }} DevicesData */
 
 const HUES = ["#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#f0e442", "#0072b2", "#d55e00", "#999999"];
 const COLLECTIVE_COLUMNS = ["collective", "opcode", "sent_bytes", "axes", "devices", "link", "predicted_us", "exposed_us", "trips", "cause", "annotation", "line"];
@@ -28,22 +28,40 @@ function placesOf(mesh) {
   return found;
 }
 
-/** The mesh: columns are the last axis, rows the others. @param {DevicesData} data */
+/** The groups of devices that differ along one axis only. @param {DevicesData["mesh"]} mesh @param {string} axis */
+function groupsAlong(mesh, axis) {
+  const /** @type {Record<string, number[]>} */ found = {};
+  for (const [device, at] of placesOf(mesh)) (found[mesh.axes.map(([name]) => (name === axis ? "" : at[name])).join()] ??= []).push(device);
+  return Object.values(found);
+}
+
+/** The mesh: the last axis runs to the right, the one before it down, all others are grids beside each other. @param {DevicesData} data */
 function meshPicture(data) {
   const axes = data.mesh.axes,
     [, columns] = axes[axes.length - 1] ?? ["", 1],
+    [, rows] = axes[axes.length - 2] ?? ["", 1],
     places = [...placesOf(data.mesh).keys()],
     cell = columns > 32 ? 14 : 34,
+    grid = { width: columns * (cell + 4) + 18, height: rows * (cell + 4) + 4 },
+    grids = Math.max(1, Math.round(places.length / (rows * columns))),
+    beside = Math.max(1, Math.min(grids, Math.floor(420 / grid.width))),
+    outer = axes.slice(0, -2),
+    head = outer.length ? 16 : 0,
     /** @type {Map<number, any>} */ boxes = new Map(),
     parts = places.map((device, k) => {
-      const x = (k % columns) * (cell + 4) + 2,
-        y = Math.floor(k / columns) * (cell + 4) + 2,
+      const g = Math.floor(k / (rows * columns)),
+        x = (g % beside) * grid.width + (k % columns) * (cell + 4) + 2,
+        y = Math.floor(g / beside) * (grid.height + head) + head + (Math.floor(k / columns) % rows) * (cell + 4) + 2,
         box = shape("rect", { x, y, width: cell, height: cell, rx: 4, class: "xe-device" });
       boxes.set(device, box);
       return shape("g", {}, box, cell > 20 ? shape("text", { x: x + cell / 2, y: y + cell / 2 + 4, "text-anchor": "middle" }, String(device)) : null);
     }),
-    rows = Math.ceil(places.length / columns),
-    size = { width: columns * (cell + 4) + 4, height: rows * (cell + 4) + 4 };
+    size = { width: beside * grid.width, height: Math.ceil(grids / beside) * (grid.height + head) };
+  for (let g = 0; head && g < grids; g++) {
+    let rest = g;
+    const at = [...outer].reverse().map(([name, n]) => { const k = rest % n; rest = Math.floor(rest / n); return `${name} ${k}`; }).reverse().join(", ");
+    parts.push(shape("g", {}, shape("text", { x: (g % beside) * grid.width + 2, y: Math.floor(g / beside) * (grid.height + head) + 12 }, at)));
+  }
   /** @param {number[][]} groups */
   const colour = groups => {
     for (const box of boxes.values()) box.style.fill = "";
@@ -51,8 +69,12 @@ function meshPicture(data) {
       for (const device of group) if (boxes.has(device)) boxes.get(device).style.fill = HUES[k % HUES.length];
     });
   };
+  const directions = axes.map(([name], k) => [name, k === axes.length - 1 ? "to the right" : k === axes.length - 2 ? "down" : "grid by grid"]);
+  const chips = directions.map(([name, way]) =>
+    make("button", { className: "xe-act", textContent: `${name} ${way}`, title: `colour the groups of devices along ${name}`, onclick: () => colour(groupsAlong(data.mesh, name)) }),
+  );
   const svg = shape("svg", { ...size, viewBox: `0 0 ${size.width} ${size.height}`, role: "img", "aria-label": "mesh of devices" }, ...parts);
-  return { root: svg, colour };
+  return { root: make("div", {}, svg, make("div", { className: "xe-axis-chips" }, ...chips)), colour };
 }
 
 /** The tiles of an array by device, for its last two dimensions of more than one element. @param {DevicesData} data @param {ValueRow} row */
@@ -126,6 +148,13 @@ function memoryBars(data) {
   );
 }
 
+/** @param {DevicesData} data */
+function memoryLegend(data) {
+  const kinds = [["value", ""], ["gathered", "gathered for a reader"], ["argument copied", "argument, equal on several devices"], ["argument", "argument, split over all devices"]],
+    keys = kinds.map(([kind, words]) => make("span", {}, make("i", { className: `xe-memory ${kind}` }), words || "value of the step"));
+  return make("p", { className: "xe-dim xe-memory-keys" }, ...keys, `the largest ${Math.min(24, data.memory.length)} of ${data.counts.memory} values`);
+}
+
 /** One propagation step at a time. @param {DevicesData} data @param {(value: string) => void} choose */
 function stepper(data, choose) {
   let at = 0;
@@ -146,37 +175,51 @@ function stepper(data, choose) {
       make("code", { textContent: rule }),
       `, factor ${factor}, level ${level}; annotated at ${origin}`,
     );
-    count.textContent = `${at + 1} of ${data.steps.length}`;
+    const { steps } = data.counts;
+    count.textContent = `${at + 1} of ${steps}${steps > data.steps.length ? `, the first ${data.steps.length} are here` : ""}`;
     choose(value);
   }
   const go = (/** @type {number} */ by) => () => {
     at = Math.max(0, Math.min(data.steps.length - 1, at + by));
     show();
   };
-  const root = make("div", {}, make("button", { textContent: "‹ step", onclick: go(-1) }), " ", make("button", { textContent: "step ›", onclick: go(1) }), " ", count, text);
+  const root = make("div", {}, make("button", { className: "xe-act", textContent: "‹ step", onclick: go(-1) }), " ", make("button", { className: "xe-act", textContent: "step ›", onclick: go(1) }), " ", count, text);
   show();
   return root;
 }
 
-/** A field for other annotations and their effect; a saved page shows the call. @param {import("../core/app.js").App} app @param {DevicesData} data */
-function shardedOtherwise(app, data) {
-  const [first] = data.values,
-    example = first ? `${first[0].replace("%", "")}=${first[1].map(() => "-").join(",")}` : "x=data,-",
-    field = make("input", { type: "text", value: example, size: 40, ariaLabel: "annotations: the axes of each dimension by value" }),
-    answer = make("pre", { className: "xe-why-collective" });
+/** A button that puts a question, and its answer; a saved page shows the call. @param {string} title @param {() => Promise<any>} request */
+function asked(title, request) {
+  const answer = make("pre", { className: "xe-why-collective" });
   const ask = async () => {
     answer.textContent = "…";
     try {
-      answer.textContent = await app.store.report("devices_what_if", { shardings: field.value });
+      answer.textContent = await request();
     } catch (error) {
       answer.textContent = messageOf(error);
     }
   };
+  return { answer, ask, button: make("button", { className: "xe-act", textContent: title, onclick: ask }) };
+}
+
+/** A field for other annotations and their effect. @param {import("../core/app.js").App} app @param {DevicesData} data */
+function shardedOtherwise(app, data) {
+  const [first] = data.values,
+    example = first ? `${first[0].replace("%", "")}=${first[1].map(() => "-").join(",")}` : "x=data,-",
+    field = make("input", { type: "text", value: example, size: 40, ariaLabel: "annotations: the axes of each dimension by value" }),
+    { answer, ask, button } = asked("what if", () => app.store.report("devices_what_if", { shardings: field.value }));
   field.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
     event.stopPropagation(); // letters are no shortcuts here
     if (event.key === "Enter") void ask();
   });
-  return make("div", {}, field, " ", make("button", { className: "xe-act", textContent: "what if", onclick: ask }), answer);
+  const hint = make("p", { className: "xe-dim" }, "The axes of each dimension by value: ", make("code", { textContent: "x=data,-; w=-,model" }));
+  return make("div", {}, hint, field, " ", button, answer);
+}
+
+/** The partitioning of real XLA beside this one. @param {import("../core/app.js").App} app */
+function besideXla(app) {
+  const { answer, button } = asked("partition by real XLA too", () => app.store.report("devices_beside_xla"));
+  return make("div", {}, make("p", { className: "xe-dim", textContent: "Collectives, bytes and shardings of XLA:CPU for as many virtual devices; needs jax." }), button, answer);
 }
 
 /** @param {import("../core/app.js").App} app */
@@ -242,14 +285,15 @@ function devicesTab(app) {
       make(
         "div",
         { className: "xe-devices-top" },
-        section(`mesh ${axes} on ${data.topology}`, mesh.root, ...data.links.map(link => make("p", { className: "xe-dim", textContent: `${link[0]}: ${link[2]}, ${link[3]} GB/s; ${showBytes(link[5])} sent, ${showMicroseconds(link[7])} exposed` }))),
+        section("mesh", make("p", { textContent: `${axes} on ${data.topology}` }), mesh.root, ...data.links.map(link => make("p", { className: "xe-dim", textContent: `${link[0]}: ${link[2]}, ${link[3]} GB/s; ${showBytes(link[5])} sent, ${showMicroseconds(link[7])} exposed` }))),
         section("shards of an array", choice, shards),
         section("propagation", stepper(data, drawn)),
       ),
-      section("collectives", table, why),
+      section("collectives", make("div", { className: "xe-collectives", tabIndex: 0, role: "region", ariaLabel: "collectives" }, table), why),
       section("one step (estimate)", stepPicture(data, choose), make("p", { className: "xe-dim", textContent: "blue: kernels; green: hidden collectives; orange: exposed ones. Loops are one bar." })),
-      section("what if (x=data,-; w=-,model: the axes of each dimension)", shardedOtherwise(app, data)),
-      section("memory of one device", make("p", { textContent: data.peak }), memoryBars(data), ...(data.dropped[0] === "every annotation is kept" ? [] : data.dropped.map(line => make("p", { textContent: line })))),
+      section("what if", shardedOtherwise(app, data)),
+      section("beside XLA", besideXla(app)),
+      section("memory of one device", make("p", { textContent: data.peak }), memoryBars(data), memoryLegend(data), ...(data.dropped[0] === "every annotation is kept" ? [] : data.dropped.map(line => make("p", { textContent: line })))),
     );
     const { sent_bytes, collectives, step_us, exposed_us, peak_bytes } = data.figures;
     note.textContent = `a device sends ${showBytes(sent_bytes)} by ${collectives} collectives; step ~${showMicroseconds(step_us)}, ${showMicroseconds(exposed_us)} exposed; peak ${showBytes(peak_bytes)} (estimates)`;
