@@ -35,3 +35,27 @@ def test_a_session_lists_shardings_and_says_why() -> None:
 def test_a_program_of_one_device_has_no_shardings() -> None:
     frame = xe.compile("ENTRY m { ROOT x = f32[4] parameter(0) }").devices.shardings
     assert not len(frame) and "states a sharding" in frame.attrs["note"]
+
+
+def test_axes_have_the_names_of_the_stablehlo_that_states_them() -> None:
+    text = """module @m attributes {mhlo.num_partitions = 8 : i32} {
+  sdy.mesh @mesh = <["data"=2, "model"=4]>
+  func.func public @main(
+      %x: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>},
+      %w: tensor<32x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}]>}
+  ) -> tensor<16x64xf32> {
+    %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<16x32xf32>, tensor<32x64xf32>) -> tensor<16x64xf32>
+    return %0 : tensor<16x64xf32>
+  }
+}"""
+    frame = xe.compile(text, backend="interpreter").devices.shardings.set_index("value")
+    assert '"data"' in frame.loc["x", "sharding"] and '"model"' in frame.loc["w", "sharding"]
+
+
+def test_sentences_stand_below_each_other_at_a_prompt() -> None:
+    session = xe.compile(
+        "ENTRY e { x = f32[8,8] parameter(0) ROOT y = f32[8,8] negate(x) }",
+        backend="interpreter", mesh="a=2,b=2", shardings="x=a,b",
+    )  # fmt: skip
+    why = session.devices.why_sharded("y")
+    assert len(why) == 2 and repr(why).split("\n") == why

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.asking.question import Cost, question
-from xla_explorer.explorer.devices.shardings import shardings_frame, why_sharded
+from xla_explorer.explorer.devices.shardings import Sentences, shardings_frame, why_sharded
 from xla_explorer.explorer.sessions.arguments import Result
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.keywords import explains_methods
@@ -222,7 +222,7 @@ class Devices:
     def dropped(self) -> list[str]:
         """Return a sentence for each annotation that is not kept, because it does not divide."""
         found = [str(one) for one in answers().dropped_axes(self._module, self._report)]
-        return found or ["every annotation is kept"]
+        return Sentences(found or ["every annotation is kept"])
 
     # -- the partitioned program -------------------------------------------------------------------
     @property

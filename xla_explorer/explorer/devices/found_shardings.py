@@ -132,6 +132,8 @@ class ShardingSearch(Report):
         XlaExplorerError
             No candidate has the rank.
         """
+        if self._chosen(rank) is None:
+            return "# the annotations of the program stay as they are"
         module = self._devices.given_module
         arguments = {p.name for p in module.entry.parameters()}
         places, names = SourceLines(module), {i.name: i for i in module.instructions()}

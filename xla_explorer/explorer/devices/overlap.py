@@ -86,13 +86,14 @@ def overlap(placed: PlacedProgram) -> Overlap:
 def _row(placed: PlacedProgram, one: Collective) -> OverlapRow:
     slot = one.slot
     exposed = slot.exposed_us * slot.trips
+    hidden = slot.total_us - exposed
     independent, names = hiding_work(one.instruction, placed.topology.machine)
     return OverlapRow(
         one.name,
         one.traffic.kind,
         one.link,
         slot.total_us,
-        max(0.0, slot.total_us - exposed),
+        hidden if hidden > _SAME else 0.0,
         exposed,
         independent,
         min(slot.exposed_us, independent) * slot.trips,

@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from xla_explorer.compiler.spmd.propagation.report import ShardingReport
 
 
+class Sentences(list[str]):
+    """A list of sentences, which a prompt shows one below the other."""
+
+    def __repr__(self) -> str:
+        return "\n".join(self)
+
+
 def shardings_frame(report: ShardingReport) -> pandas.DataFrame:
     """Return a row for each value whose sharding is known: axes, tiles, parts and origins."""
     rows: list[dict[str, Any]] = [
@@ -48,10 +55,11 @@ def why_sharded(
     _require_place(report, wanted, dimension, axis)
     if axis is None:
         found = report.why(wanted, dimension)
-        return found or [f"%{wanted} is not split: every device has all of it"]
+        return Sentences(found or [f"%{wanted} is not split: every device has all of it"])
     found = report.why_not(wanted, axis)
     split = [one for one in report.why(wanted, dimension) if f" along {axis}" in one]
-    return split or found or [f"no operation that reads or makes %{wanted} has {axis} there"]
+    none = f"no operation that reads or makes %{wanted} has {axis} there"
+    return Sentences(split or found or [none])
 
 
 def require_value(report: ShardingReport, name: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -62,7 +63,11 @@ class WhyCollective(Report):
         self.collective, self.opcode, self.sent_bytes = one.name, one.traffic.kind, one.sent
         self.axes, self.link = list(one.axes), one.link
         self.predicted_us, self.exposed_us = slot.total_us, slot.exposed_us * slot.trips
+        launch = placed.topology.machine.launch_us if one.time.us else 0.0
         self.formula = f"{one.time.formula} = {one.time.us:.4g} us"
+        self._launched = f", and {launch:g} us to launch it" if launch else ""
+        if re.search(r"\ba\b", one.time.formula):
+            self._launched += "; a is the time of a step of the link"
         self.chain = [part for cause in one.causes for part in _chain(placed.program, one, cause)]
         choice = one.cause.choice
         self.alternatives = _ways(choice) if choice is not None else []
@@ -91,7 +96,7 @@ class WhyCollective(Report):
         yield Listing("because", self.chain)
         if self.alternatives:
             yield Table(Way._fields, self.alternatives, "ways that were compared")
-        yield Sentence(f"estimate: {self.formula}")
+        yield Sentence(f"estimate: {self.formula}{self._launched}")
         if self.hiding:
             yield Listing("overlap", self.hiding)
         if self.changes:

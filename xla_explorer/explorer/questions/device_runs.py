@@ -17,6 +17,7 @@ from xla_explorer.compiler.pipeline.partitioned_program import (
     is_whole_program,
     partitioned_program,
 )
+from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.sessions.arguments import Result, Signature
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.analysis.manual_regions import device_count
@@ -170,12 +171,10 @@ class DeviceRuns:
 
     def deadlocks(self) -> pandas.DataFrame:
         """Return a row for each deadlock of the program that its text shows."""
-        import pandas
-
         found = deadlocks(self.module, self.replicas, self.partitions, self._classes())
         columns = ["instruction", "certain", "missing", "message", "hint"]
         rows = [(f.instruction, f.is_certain, f.missing, f.message, f.hint) for f in found]
-        frame = pandas.DataFrame(rows, columns=columns)
+        frame = wide_frame(rows, columns)
         if not rows:
             frame.attrs["note"] = "every group of devices meets in every collective"
         return frame

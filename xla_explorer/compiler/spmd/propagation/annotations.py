@@ -7,6 +7,7 @@ trip needs a constant below. Source: xla/service/spmd/shardy/constants.h, sdy_ro
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -26,6 +27,7 @@ BARRIER: Final = "xla.sdy.PropagationBarrier"
 GROUP: Final = "xla.sdy.ShardingGroup"
 INWARDS: Final = "xla.sdy.GlobalToLocalShape"  # entry of a manual computation
 OUTWARDS: Final = "xla.sdy.LocalToGlobalShape"  # exit of a manual computation
+_MESH = re.compile(r"sdy\.mesh @\S+ = (<\[[^\]>]*\](?:, device_ids=\[[^\]]*\])?>)")
 _UNSPECIFIED = re.compile(r"unspecified_dims=\[([\d,\s]*)\]")
 
 
@@ -112,12 +114,18 @@ class Annotations:
         )
 
     def _mesh_of_tiles(self, module: HloModule) -> Mesh:
-        """Return the smallest mesh that can express all tiled shardings of a module."""
+        """Return a mesh that can express all tiled shardings of a module.
+
+        It is the one of the text that the module was read from, else the smallest.
+        """
         found: list[Sharding] = []
         for i in module.instructions():
             stated = i.attributes.get("sharding")
             if isinstance(stated, str):
                 found += [one for one in Sharding.read_all(stated) if one.kind == "tiled"]
+        written = _written_mesh(module)
+        if written is not None and _expresses(written, found):
+            return written
         named = sorted({device for one in found for device in one.devices})
         if named != list(range(len(named))):
             self.numbers = tuple(named)
@@ -130,6 +138,28 @@ class Annotations:
         mesh = self.meshes.get(one.mesh, self.mesh)
         used: list[AxisPart] = [part for axes in one.dimensions for part in axes]
         return mesh == self.mesh and all(part.name in dict(mesh.axes) for part in used)
+
+
+def _written_mesh(module: HloModule) -> Mesh | None:
+    """Return the only mesh of the StableHLO text that a module was read from, or None.
+
+    HLO has no names of axes, so a module read from StableHLO has tiles alone.
+    """
+    text = module.source_text or ""
+    if "sdy.mesh" not in text:
+        return None
+    meshes = [Mesh.read(found) for found in set(_MESH.findall(text))]
+    named = [mesh for mesh in meshes if mesh.axes and not mesh.device_ids]
+    return named[0] if len(named) == 1 else None
+
+
+def _expresses(mesh: Mesh, shardings: Sequence[Sharding]) -> bool:
+    try:
+        for one in dict.fromkeys(shardings):
+            AxisSharding.of_tiles(one, mesh, one.rank)
+    except ValueError:
+        return False
+    return bool(shardings)
 
 
 def _open_dimensions(i: HloInstruction) -> frozenset[int]:
