@@ -145,8 +145,6 @@ class DeviceRuns:
 
     def timings(self, arrays: Sequence[Any]) -> pandas.DataFrame:
         """Run once with counters; return a row for each step on each device."""
-        import pandas
-
         program = self.program
         if self.partitioned is not None and self.replicas == 1:
             given = self.partitioned.shards(self._session.signature.leaves(arrays))
@@ -167,7 +165,7 @@ class DeviceRuns:
             for row in program.timed(given)
         ]
         columns = ["device", "step", "opcode", "runs_on", "calls", "total_us", "waited_us"]
-        return pandas.DataFrame(rows, columns=columns)
+        return wide_frame(rows, columns)
 
     def deadlocks(self) -> pandas.DataFrame:
         """Return a row for each deadlock of the program that its text shows."""

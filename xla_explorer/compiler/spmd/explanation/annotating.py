@@ -164,9 +164,11 @@ def annotated(
     places = Annotations(module)
     grid = places.mesh if mesh is None else read_mesh(mesh)
     if not grid.axes:
-        raise ShardingError(
-            "the program has no mesh", 'give one: mesh={"data": 2, "model": 4}, or data=2,model=4'
-        )
+        hint = 'give one: mesh={"data": 2, "model": 4}, or data=2,model=4'
+        text = "; ".join([f"{name}={written_spec(spec)}" for name, spec in given.items()])
+        if text:
+            raise argument_error("shardings", text, "", "the program has no mesh", hint)
+        raise ShardingError("the program has no mesh", hint)
     _state_mesh(copy, grid, places.mesh_name)
     for name, spec in given.items():
         i = _named(copy, name, f"{name.lstrip('%')}={written_spec(spec)}")

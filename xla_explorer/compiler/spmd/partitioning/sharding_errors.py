@@ -28,7 +28,12 @@ def sharding_error(i: HloInstruction, problem: str, hint: str) -> ShardingError:
         end = text.find("\n", start)
         at = text.find(_ATTRIBUTE, start, end if end >= 0 else len(text))
         length = len(_ATTRIBUTE) if at >= 0 else max(end - start, 1)
-        place = SourceSpan.from_offset(text, at if at >= 0 else start, length).caret() + "\n"
+        place = (
+            SourceSpan.from_offset(
+                text, at if at >= 0 else start, length, i.parent.module.filename
+            ).caret()
+            + "\n"
+        )
     return ShardingError(f"{place}%{i.name}: {problem}", hint)
 
 
@@ -103,7 +108,11 @@ def header_error(module: HloModule, words: str, problem: str, hint: str) -> Shar
     """Return the error about words of a module's header, with a caret if the text is known."""
     text = module.source_text or ""
     at = text.find(words)
-    place = SourceSpan.from_offset(text, at, len(words)).caret() + "\n" if at >= 0 else ""
+    place = (
+        SourceSpan.from_offset(text, at, len(words), module.filename).caret() + "\n"
+        if at >= 0
+        else ""
+    )
     return ShardingError(f"{place}{problem}", hint)
 
 
