@@ -261,3 +261,28 @@ def test_five_training_steps_have_the_values_of_xla() -> None:
     names = ["data parallel", "fsdp", "megatron", "expert parallel", "pipeline"]
     assert [row.name for row in rows] == names
     assert all(row.off < 1e-5 and row.seconds > 0 < row.xla_seconds for row in rows)
+
+
+ON_GPU = """
+import warnings
+warnings.simplefilter("ignore")
+import jax, jax.numpy as jnp, numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+from xla_explorer.backends.gpu.runtime.several_devices import DevicesInTurn
+
+plain, runs = DevicesInTurn.run, []
+DevicesInTurn.run = lambda self, given, **options: runs.append(len(given)) or plain(self, given, **options)
+mesh = Mesh(np.array(jax.devices()).reshape(2, 2), ("data", "model"))
+x0, w0 = [np.random.default_rng(k).standard_normal((8, 8)).astype(np.float32) for k in (0, 1)]
+x, w = [jax.device_put(a, NamedSharding(mesh, s)) for a, s in ((x0, P("data")), (w0, P(None, "model")))]
+gradient = jax.jit(jax.grad(lambda w, x: (jnp.tanh(x @ w) ** 2).sum()))(w, x)
+t = np.tanh(x0 @ w0)
+np.testing.assert_allclose(gradient, x0.T @ (2 * t * (1 - t * t)), rtol=1e-4, atol=1e-4)
+print(runs, gradient.sharding.spec)
+"""
+
+
+@pytest.mark.long
+def test_a_step_runs_on_emulated_gpus() -> None:
+    lines = output(ON_GPU, XLA_EXPLORER_PJRT_DEVICES="4", XLA_EXPLORER_PJRT_BACKEND="gpu")
+    assert lines.splitlines()[-1] == "[4] P(None, 'model')"

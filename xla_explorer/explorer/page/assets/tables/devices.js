@@ -38,21 +38,23 @@ function groupsAlong(mesh, axis) {
 /** The mesh: the last axis runs to the right, the one before it down, all others are grids beside each other. @param {DevicesData} data */
 function meshPicture(data) {
   const axes = data.mesh.axes,
-    [, columns] = axes[axes.length - 1] ?? ["", 1],
-    [, rows] = axes[axes.length - 2] ?? ["", 1],
+    [, last] = axes[axes.length - 1] ?? ["", 1],
+    columns = axes.length === 1 ? Math.min(last, 16) : last, // one long axis is wrapped
+    rows = axes.length === 1 ? Math.ceil(last / columns) : (axes[axes.length - 2]?.[1] ?? 1),
     places = [...placesOf(data.mesh).keys()],
-    cell = columns > 32 ? 14 : 34,
-    grid = { width: columns * (cell + 4) + 18, height: rows * (cell + 4) + 4 },
+    cell = places.length > 1024 ? 6 : places.length > 128 || columns > 16 ? 12 : 34,
+    step = cell + (cell > 20 ? 4 : 1),
+    grid = { width: columns * step + 18, height: rows * step + 4 },
     grids = Math.max(1, Math.round(places.length / (rows * columns))),
-    beside = Math.max(1, Math.min(grids, Math.floor(420 / grid.width))),
+    beside = Math.max(1, Math.min(grids, Math.floor(440 / grid.width))),
     outer = axes.slice(0, -2),
     head = outer.length ? 16 : 0,
     /** @type {Map<number, any>} */ boxes = new Map(),
     parts = places.map((device, k) => {
       const g = Math.floor(k / (rows * columns)),
-        x = (g % beside) * grid.width + (k % columns) * (cell + 4) + 2,
-        y = Math.floor(g / beside) * (grid.height + head) + head + (Math.floor(k / columns) % rows) * (cell + 4) + 2,
-        box = shape("rect", { x, y, width: cell, height: cell, rx: 4, class: "xe-device" });
+        x = (g % beside) * grid.width + (k % columns) * step + 2,
+        y = Math.floor(g / beside) * (grid.height + head) + head + (Math.floor(k / columns) % rows) * step + 2,
+        box = shape("rect", { x, y, width: cell, height: cell, rx: cell > 20 ? 4 : 1, class: "xe-device" }, shape("title", {}, `device ${device}`));
       boxes.set(device, box);
       return shape("g", {}, box, cell > 20 ? shape("text", { x: x + cell / 2, y: y + cell / 2 + 4, "text-anchor": "middle" }, String(device)) : null);
     }),
@@ -104,7 +106,7 @@ function shardPicture(data, row) {
       parts.push(
         shape("rect", { ...box, class: "xe-tile", style: `fill:${HUES[(r * columns + c) % HUES.length]}` }),
         box.width > 22 && box.height > 12
-          ? shape("text", { x: x + box.width / 2, y: y + box.height / 2 + 4, "text-anchor": "middle" }, devices.length > 5 && box.width < 120 ? `${devices.length}×` : devices.join(" "))
+          ? shape("text", { x: x + box.width / 2, y: y + box.height / 2 + 4, "text-anchor": "middle" }, devices.join(" ").length * 6.5 > box.width ? (box.width > 70 ? `${devices.length} devices` : `${devices.length}×`) : devices.join(" "))
           : null,
       );
     }
@@ -247,7 +249,7 @@ function devicesTab(app) {
       return;
     }
     const mesh = meshPicture(data),
-      why = make("pre", { className: "xe-why-collective", textContent: "Choose a collective: its groups are coloured on the mesh, and its cause stands here." }),
+      why = make("pre", { className: "xe-why-collective", textContent: data.collectives.length ? "Choose a collective: its groups are coloured on the mesh, and its cause stands here." : "The devices exchange nothing." }),
       shards = make("div"),
       choice = make("select", { ariaLabel: "array", onchange: () => drawn(choice.value) }, ...data.values.map(([name]) => make("option", { value: name, textContent: name })));
     /** @param {string} value */
@@ -289,14 +291,14 @@ function devicesTab(app) {
         section("shards of an array", choice, shards),
         section("propagation", stepper(data, drawn)),
       ),
-      section("collectives", make("div", { className: "xe-collectives", tabIndex: 0, role: "region", ariaLabel: "collectives" }, table), why),
+      section("collectives", ...(data.collectives.length ? [make("div", { className: "xe-collectives", tabIndex: 0, role: "region", ariaLabel: "collectives" }, table)] : []), why),
       section("one step (estimate)", stepPicture(data, choose), make("p", { className: "xe-dim", textContent: "blue: kernels; green: hidden collectives; orange: exposed ones. Loops are one bar." })),
       section("what if", shardedOtherwise(app, data)),
       section("beside XLA", besideXla(app)),
       section("memory of one device", make("p", { textContent: data.peak }), memoryBars(data), memoryLegend(data), ...(data.dropped[0] === "every annotation is kept" ? [] : data.dropped.map(line => make("p", { textContent: line })))),
     );
     const { sent_bytes, collectives, step_us, exposed_us, peak_bytes } = data.figures;
-    note.textContent = `a device sends ${showBytes(sent_bytes)} by ${collectives} collectives; step ~${showMicroseconds(step_us)}, ${showMicroseconds(exposed_us)} exposed; peak ${showBytes(peak_bytes)} (estimates)`;
+    note.textContent = `a device sends ${showBytes(sent_bytes)} by ${collectives} collective${collectives === 1 ? "" : "s"}; step ~${showMicroseconds(step_us)}, ${showMicroseconds(exposed_us)} exposed; peak ${showBytes(peak_bytes)} (estimates)`;
     bar.append(csvButton("collectives", COLLECTIVE_COLUMNS, () => data.collectives));
     drawn(data.values[0]?.[0] ?? "");
     if (data.collectives.length) choose(data.collectives[0][0]);
