@@ -47,15 +47,16 @@ class JaxShardings:
         self.given = {name: self._placed(name, one) for name, one in given.items()}
 
     def _mesh(self, mesh: Any, given: Mapping[str, Any]) -> Any:
-        """Return JAX's mesh of a mesh in any form; without one, that of the shardings."""
+        """Return JAX's mesh of a mesh in any form, or that of the shardings or context."""
         places = self._jax.sharding
         if isinstance(mesh, places.Mesh | places.AbstractMesh):
             return mesh
         if mesh is None:
             leaves = [one for tree in given.values() for one in self._leaves(tree)]
             found = next((one.mesh for one in leaves if hasattr(one, "mesh")), None)
-            if found is not None:
-                return found
+            current = places.get_abstract_mesh()
+            if found is not None or not current.empty:
+                return current if found is None else found
             raise XlaExplorerError(
                 f"{' and '.join(given)} name axes, so a mesh must be given",
                 'give the axes: xe.jit(f, mesh={"data": 2, "model": 4}, ...)',

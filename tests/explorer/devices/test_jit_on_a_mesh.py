@@ -72,3 +72,11 @@ def test_random_numbers_and_callbacks_are_those_of_one_program() -> None:
     f = xe.jit(called, mesh="data=2", in_shardings=P("data"))
     np.testing.assert_allclose(f(X), X * 2)
     assert seen == [pytest.approx(float(X.sum()), rel=1e-4, abs=1e-3)]
+
+
+def test_the_mesh_of_the_context_is_taken() -> None:
+    mesh = jax.sharding.AbstractMesh((2, 4), ("data", "model"))
+    with jax.sharding.use_abstract_mesh(mesh):
+        f = xe.jit(model, in_shardings=(P("data"), P(None, "model")))
+    np.testing.assert_allclose(f(X, W), model(X, W), rtol=1e-5, atol=1e-6)
+    assert f.session.devices.placed.program.devices == 8
