@@ -97,6 +97,35 @@ def test_a_slow_group_is_named_by_the_modules_own_groups(tmp_path: Path) -> None
     assert [row.devices for row in found.collectives if row.collective == "%inside"] == [2, 2, 2]
 
 
+def test_a_start_and_its_done_are_one_visit(tmp_path: Path) -> None:
+    paths = []
+    for host, (ahead, late) in enumerate(((0, 0), (900, 30))):
+        plane = PlaneWriter("/device:TPU:0")
+        names = {name: plane.kind(f"%{name} = f32[4] {name}(f32[4] %x)", name)
+                 for name in ("work.1", "all-gather-start.2", "all-gather-done.2")}  # fmt: skip
+        module = plane.kind("jit_f(3)")
+        runs, events = [], []
+        for number in range(3):
+            start = 1_000 * number + ahead
+            runs.append((module, start, 200, {"run_id": 7_000_000 + number}))
+            events += [
+                (names["work.1"], start, 20 + late, {}),
+                (names["all-gather-start.2"], start + 20 + late, 1, {}),
+                (names["all-gather-done.2"], start + 90, 30, {}),
+            ]
+        plane.line("XLA Modules", *runs)
+        plane.line("XLA Ops", *events)
+        path = tmp_path / f"host{host}.xplane.pb"
+        path.write_bytes(profile_of(plane))
+        paths.append(path)
+    found = xe.xla.join_profiles(*paths)
+    (row,) = found.collectives
+    assert (row.collective, row.opcode, row.n) == ("%all-gather.2", "all-gather", 3)
+    assert row.skew_us == pytest.approx(30) and row.transfer_us == pytest.approx(70)
+    assert found.hosts[1].offset_us == pytest.approx(-900) and row.sent_bytes is None
+    assert found.devices[0].because == "%work.1" and found.devices[0].host == "host#1"
+
+
 def test_two_real_processes() -> None:
     found = xe.xla.join_profiles(*REAL)
     hosts = read_hosts(REAL)
@@ -109,6 +138,15 @@ def test_two_real_processes() -> None:
     assert sorted([row.device for row in found.devices]) == [
         "CPU:0", "CPU:1", "CPU:2048", "CPU:2049",
     ]  # fmt: skip
+
+
+def test_a_folder_with_a_folder_for_each_host(tmp_path: Path) -> None:
+    for number, path in enumerate(REAL):
+        folder = tmp_path / f"host{number}" / "plugins" / "profile" / "2026_11_29"
+        folder.mkdir(parents=True)
+        (folder / "vm.xplane.pb.gz").write_bytes(path.read_bytes())
+    found = xe.xla.join_profiles(tmp_path)
+    assert found.headline() == xe.xla.join_profiles(*REAL).headline()
 
 
 def test_the_page_and_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -309,7 +309,7 @@ def join_profiles(*paths: str | os.PathLike[str]) -> JoinedProfiles:
     ----------
     *paths
         An `*.xplane.pb` file or a folder of `jax.profiler.trace` for each host, or one folder that
-        holds the files of all hosts.
+        holds the files or folders of all hosts.
 
     Returns
     -------

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from xla_explorer.frontends.xla_profile import (
+    PROFILE_ENDINGS,
     KernelEvent,
     ProfileError,
     RecordedProfile,
@@ -143,13 +144,25 @@ def _order(device: str) -> tuple[str, int]:
     return kind, int(number) if number.isdecimal() else 0
 
 
+def _recordings(path: Path) -> list[Path]:
+    """Return the folders of hosts in a folder, or the path itself."""
+    if not path.is_dir() or (path / "plugins").is_dir():
+        return [path]
+    folders = [
+        child
+        for child in sorted(path.iterdir())
+        if child.is_dir() and any(f.name.endswith(PROFILE_ENDINGS) for f in child.rglob("*"))
+    ]
+    return folders if len(folders) > 1 else [path]
+
+
 def read_hosts(paths: Sequence[str | os.PathLike[str]]) -> list[RecordedHost]:
     """Return the hosts of files and folders, in their order.
 
     ProfileError for a path without a profile, or if nothing in it ran HLO.
     """
     found: list[tuple[str, Path, int | None, list[KernelEvent], RecordedProfile]] = []
-    for path in paths:
+    for path in [one for given in paths for one in _recordings(Path(given))]:
         recorded = read_profile(path)
         if not recorded.spaces:
             stem = recorded.paths[0].name.partition(".")[0]
