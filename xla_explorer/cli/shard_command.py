@@ -6,7 +6,8 @@ from argparse import Namespace
 from typing import Any
 
 from xla_explorer.cli.output import print_frame, print_json
-from xla_explorer.explorer.devices.devices import Devices, answers
+from xla_explorer.explorer.devices.device_calls import answers
+from xla_explorer.explorer.devices.devices import Devices
 from xla_explorer.explorer.display.quantities import byte_count, microseconds
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.sessions.loading import EntryChoice, load_module

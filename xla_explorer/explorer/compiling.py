@@ -8,7 +8,7 @@ from typing import Any, ParamSpec
 
 from xla_explorer.compiler.pipeline import PassControl
 from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
-from xla_explorer.explorer.devices.devices import answers
+from xla_explorer.explorer.devices.device_calls import answers
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.compilation import compile_as
 from xla_explorer.explorer.sessions.isolation import Isolation

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from xla_explorer.compiler.spmd.partitioning.sharding_errors import ShardingError, argument_error
-from xla_explorer.explorer.devices.devices import answers
+from xla_explorer.explorer.devices.device_calls import answers
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.foundation.suggestions import nearest

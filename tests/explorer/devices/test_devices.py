@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from time import process_time
 
+import numpy as np
 import pytest
 
 import xla_explorer as xe
@@ -174,3 +175,14 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert '"link": "ICI"' in capsys.readouterr().out
     assert main(["shard", str(file), "--mesh", "data=3", "--set", "x=model,-"]) != 0
     assert "axes: data" in capsys.readouterr().err
+
+
+def test_a_what_if_runs_as_the_session_that_it_changes() -> None:
+    session = xe.compile(MLP, mesh=MESH, shardings=FSDP)
+    arrays = xe.random_arguments(xe.parse_hlo(MLP), seed=3)
+    other = session.devices.what_if({"w1": (None, "model"), "w2": ("model", None)})
+    wanted = xe.evaluate(xe.parse_hlo(MLP), *arrays)
+    np.testing.assert_allclose(other(*arrays), wanted, rtol=1e-4, atol=1e-3)
+    again = other.what_if({"x": (None, None)})
+    np.testing.assert_allclose(again(*arrays), wanted, rtol=1e-4, atol=1e-3)
+    assert set(other.timings(*arrays)["device"]) == set(range(8))

@@ -27,6 +27,7 @@ from xla_explorer.explorer.devices.tables import (
 from xla_explorer.explorer.devices.why_collective import WhyCollective, collective_named
 from xla_explorer.explorer.devices.wrong_parts import bisection
 from xla_explorer.explorer.questions.device_runs import DeviceRuns
+from xla_explorer.explorer.sessions.compilation import recompiled
 
 __all__ = [
     "DeviceRuns",
@@ -51,6 +52,7 @@ __all__ = [
     "propagation_frame",
     "read_mesh",
     "read_specs",
+    "recompiled",
     "recorded_partitioning",
     "require_policy",
     "searched",

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.asking.question import Cost, question
+from xla_explorer.explorer.devices.device_calls import CallsOfDevices, answers
 from xla_explorer.explorer.devices.shardings import Sentences, shardings_frame, why_sharded
-from xla_explorer.explorer.sessions.arguments import Result
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.keywords import explains_methods
 from xla_explorer.hlo.module import HloModule
@@ -27,25 +26,14 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.devices.partitioning_comparison import PartitioningComparison
     from xla_explorer.explorer.devices.why_collective import WhyCollective
     from xla_explorer.explorer.devices.wrong_parts import PartitionBisection
-    from xla_explorer.explorer.questions.device_runs import DeviceRuns
     from xla_explorer.explorer.sessions.compilation import Compilation
     from xla_explorer.hlo.attributes.mesh import Mesh
 
 DEFAULT_MACHINE = "h100"
 
 
-def answers() -> ModuleType:
-    """Return the module of the answers; it loads propagation and partitioner.
-
-    Most programs run on one device, so it loads with the first question.
-    """
-    from xla_explorer.explorer.devices import answers as loaded
-
-    return loaded
-
-
 @explains_methods
-class Devices:
+class Devices(CallsOfDevices):
     """A program on several devices: shardings, the partitioned program, and its collectives.
 
     Shardings are propagated from the annotations of the program as given, Shardy's way. Times are
@@ -83,87 +71,13 @@ class Devices:
         base: Devices | None = None,
         session: Compilation | None = None,
     ) -> None:
-        self._module, self.topology, self.policy, self.base = module, topology, policy, base
-        self._session = session
+        super().__init__(module, base, session)
+        self.topology, self.policy, self.base = topology, policy, base
 
     @property
     def given_module(self) -> HloModule:
         """The program with its annotations, before propagation."""
         return self._module
-
-    # -- runs --------------------------------------------------------------------------------------
-    @cached_property
-    def _compiled(self) -> DeviceRuns:
-        if self._session is None:
-            raise XlaExplorerError(
-                "these devices are not compiled",
-                "xe.compile(module, mesh=..., shardings=...).devices runs on virtual devices",
-            )
-        found: DeviceRuns = answers().DeviceRuns(self._session)
-        return found
-
-    def __call__(self, *arrays: Any) -> Result:
-        """Shard whole arrays, run the partitioned program, and return the whole result.
-
-        On the backend `cpu` each device is a thread with its own memory, and collectives are done
-        in shared memory. On `gpu` each device is a PTX emulator; they run one after another
-        between collectives. The result has the same bits in every run.
-
-        Parameters
-        ----------
-        *arrays
-            The arguments of the program, as a call of the session takes them.
-
-        Raises
-        ------
-        ShardingError
-            A sharding does not fit its value or the number of devices; nothing is run.
-        DeadlockError
-            The devices would wait forever in a collective; nothing is run.
-        RendezvousError
-            Devices are missing from a collective; the message names them.
-        """
-        return self._compiled.run_whole(arrays)
-
-    def run(self, per_device: Sequence[Sequence[Any]], *, timeout: float = 3600.0) -> list[Result]:
-        """Run the program of one device on every device; return the result of each.
-
-        Parameters
-        ----------
-        per_device : sequence
-            The arguments of each device, its shards; device number = replica * partitions +
-            partition.
-        timeout : float
-            Seconds that a device waits for others in a collective.
-
-        Raises
-        ------
-        DeadlockError, RendezvousError
-            As for a call.
-        """
-        return self._compiled.run(per_device, timeout)
-
-    def timings(self, *arrays: Any) -> pandas.DataFrame:
-        """Run once; return a row for each kernel and collective on each device.
-
-        Columns: device, step, opcode, runs_on, calls, total_us and waited_us. A collective waits
-        until the last member of its group arrives; the wait is part of its total.
-
-        Parameters
-        ----------
-        *arrays
-            Whole arrays, as for a call. For a program with replicas, or without shardings: a list
-            of arguments for each device.
-        """
-        return self._compiled.timings(arrays)
-
-    @property
-    def deadlocks(self) -> pandas.DataFrame:
-        """One row per collective in which devices would wait forever, with the devices missing.
-
-        `certain` is False if the deadlock depends on values that are unknown before a run.
-        """
-        return self._compiled.deadlocks()
 
     @cached_property
     def placed(self) -> PlacedProgram:
@@ -333,7 +247,7 @@ class Devices:
         """Return the devices of the program with other annotations.
 
         `.compare()` of the result shows the effect. Only propagation, partitioning and the cost
-        model run.
+        model run; a call of the result compiles it.
 
         Parameters
         ----------
