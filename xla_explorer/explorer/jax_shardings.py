@@ -62,9 +62,14 @@ class JaxShardings:
                 'give the axes: xe.jit(f, mesh={"data": 2, "model": 4}, ...)',
             )
         axes = mesh.axes if isinstance(mesh, Mesh) else answers().read_mesh(mesh).axes
-        return places.AbstractMesh(
-            tuple([size for _, size in axes]), tuple([name for name, _ in axes])
+        names, sizes = tuple([name for name, _ in axes]), tuple([size for _, size in axes])
+        # Newer versions of JAX make axes explicit, whose shardings are types of the program.
+        kinds = (
+            {"axis_types": (places.AxisType.Auto,) * len(axes)}
+            if hasattr(places, "AxisType")
+            else {}
         )
+        return places.AbstractMesh(sizes, names, **kinds)
 
     @property
     def axes(self) -> dict[str, int]:

@@ -10,6 +10,7 @@ import pytest
 import xla_explorer as xe
 
 jax = pytest.importorskip("jax", reason="jax is not installed: xe.jit is NOT tried")
+pytestmark = pytest.mark.jax
 P = jax.sharding.PartitionSpec
 MESH = {"data": 2, "model": 4}
 X = np.random.default_rng(0).standard_normal((16, 32)).astype(np.float32)
@@ -49,15 +50,13 @@ def test_a_constraint_names_axes_without_a_mesh_of_devices() -> None:
     assert "dot_general.1" in list(f.session.devices.shardings["value"])
 
 
-def test_a_manual_region_on_an_abstract_mesh() -> None:
-    mesh = jax.sharding.AbstractMesh((2, 4), ("data", "model"))
+def test_a_manual_region_takes_the_mesh_of_the_call() -> None:
     body = jax.shard_map(
         lambda x, w: jax.lax.psum(x @ w, "model"),
-        mesh=mesh,
         in_specs=(P("data", "model"), P("model", None)),
         out_specs=P("data", None),
     )
-    f = xe.jit(body, mesh=mesh)
+    f = xe.jit(body, mesh=MESH)
     np.testing.assert_allclose(f(X, W), X @ W, rtol=1e-4, atol=1e-4)
     assert list(f.session.devices.collectives["axes"]) == ["model"]
 
