@@ -126,6 +126,36 @@ def test_a_start_and_its_done_are_one_visit(tmp_path: Path) -> None:
     assert found.devices[0].because == "%work.1" and found.devices[0].host == "host#1"
 
 
+RING = """HloModule jit_ring, num_partitions=4
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+ENTRY main {
+  z = f32[250000] parameter(0)
+  x = f32[250000] all-reduce(z), channel_id=2, use_global_device_ids=true, replica_groups={{0,1,2,3}}, to_apply=add
+  ROOT send = f32[250000] collective-permute(x), channel_id=1, source_target_pairs={{0,1},{1,2},{2,3},{3,0}}
+}"""
+
+
+def test_a_slow_link_of_a_ring_is_named(tmp_path: Path) -> None:
+    proto, paths = write_hlo_proto(xe.parse_hlo(RING)), []
+    for host in range(4):
+        plane, events = PlaneWriter("/device:GPU:0"), []
+        for number in range(3):
+            length = 900 if host == 2 else 100  # what comes from host 1
+            stats = {"hlo_module": "jit_ring(3)", "run_id": 5_000_000 + number}
+            for op, start, time in (("x", 0, 50), ("send", 60, length)):
+                at = 2_000 * number + start
+                events.append((plane.kind(op), at, time, {"hlo_op": op, **stats}))
+        plane.line("Stream #20(Compute)", *events)
+        path = tmp_path / f"host{host}.xplane.pb"
+        path.write_bytes(profile_of(metadata_plane("jit_ring", 3, proto), plane))
+        paths.append(path)
+    found = xe.xla.join_profiles(*paths)
+    first = found.links[0]
+    assert (first.source, first.target, first.n) == ("host#1", "host#2", 3) and first.slower > 2
+    assert "the link from host#1 to host#2 is slow" in "; ".join(found.findings())
+    assert [row.slower for row in found.links[1:]] == [1.0, 1.0, 1.0]
+
+
 def test_two_real_processes() -> None:
     found = xe.xla.join_profiles(*REAL)
     hosts = read_hosts(REAL)

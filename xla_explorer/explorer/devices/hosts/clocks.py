@@ -1,7 +1,8 @@
 """The clocks of hosts, aligned by the ends of collectives in which all of them take part.
 
 The members of a collective leave it together, except for a ring's last steps; hosts' clocks differ
-by milliseconds. So the median difference of the ends is the difference of two clocks.
+by milliseconds. So the median difference of the ends is the difference of two clocks. The devices
+of a collective-permute leave at other times: its ends count only if there is nothing else.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ _Ends = list[tuple[list[Visit], list[Visit]]]
 
 
 def _common_ends(job: Job, number: int) -> _Ends:
-    found: _Ends = []
+    found: dict[bool, _Ends] = {True: [], False: []}
     kinds = {
         one.collective: one.kind
         for host in (job.hosts[0], job.hosts[number])
@@ -67,8 +68,9 @@ def _common_ends(job: Job, number: int) -> _Ends:
                 [one for one in job.hosts[host].visits[device] if one.collective == collective]
                 for host, device in zip((0, number), pair, strict=True)
             ]
-            found.append((visits[0], visits[1]))
-    return [(left, right) for left, right in found if left and right]
+            if visits[0] and visits[1]:
+                found[kind == "collective-permute"].append((visits[0], visits[1]))
+    return found[False] or found[True]
 
 
 def _by_runs(pairs: _Ends) -> Clock | None:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from xla_explorer.explorer.devices.hosts.clocks import Clock, aligned
 from xla_explorer.explorer.devices.hosts.job import Job, Member
 from xla_explorer.explorer.devices.hosts.lanes import JoinedJob, page_of
+from xla_explorer.explorer.devices.hosts.links import LinkRow, links
 from xla_explorer.explorer.devices.hosts.meetings import Meeting, meetings
 from xla_explorer.explorer.devices.hosts.recorded_hosts import RecordedHost, read_hosts
 from xla_explorer.explorer.devices.hosts.stragglers import NO_KERNEL, DeviceLateness, lateness
@@ -118,6 +119,8 @@ class JoinedProfiles(Report):
         Each collective of each group, the one with the most waiting first.
     devices : list of DeviceLateness
         Each device, the one that holds up others most first.
+    links : list of LinkRow
+        Of collective-permutes: each direction between two hosts, the slowest first.
     """
 
     def __init__(self, hosts: Sequence[RecordedHost]) -> None:
@@ -132,6 +135,7 @@ class JoinedProfiles(Report):
         self.hosts = self._host_rows()
         self.collectives = self._group_rows()
         self.devices = lateness(self._job, self._meetings)
+        self.links = links(self._job, self._meetings)
 
     @property
     def recorded(self) -> list[RecordedHost]:
@@ -238,6 +242,11 @@ class JoinedProfiles(Report):
             f" the last arrival, {row.slower:.1f} times the median group"
             for row in self.collectives
             if row.slower >= _SLOW
+        ] + [
+            f"the link from {row.source} to {row.target} is slow: {row.collective} takes"
+            f" {microseconds(row.transfer_us)}, {row.slower:.1f} times the median link"
+            for row in self.links
+            if row.slower >= _SLOW
         ]
 
     def _doubts(self) -> list[str]:
@@ -285,6 +294,8 @@ class JoinedProfiles(Report):
         yield Table(HostRow._fields, self.hosts, "hosts and clocks")
         yield Table(GroupRow._fields, self.collectives, "collectives")
         yield Table(DeviceLateness._fields, self.devices, "devices")
+        if self.links:
+            yield Table(LinkRow._fields, self.links, "links of collective-permutes")
 
 
 def _because(row: DeviceLateness) -> str:
