@@ -10,11 +10,11 @@ import pytest
 import xla_explorer as xe
 from tests.compiler.codegen.kernel_runner import run_kernels
 from xla_explorer.compiler.codegen.kernels.products.dot_geometry import DotSizes
+from xla_explorer.compiler.codegen.kernels.products.dot_instruction_plan import blocks_of_tiles
 from xla_explorer.compiler.codegen.kernels.products.dot_plan import (
     plan_dot,
     plan_product,
 )
-from xla_explorer.compiler.codegen.kernels.products.integer_gemm import blocks_of_tiles
 from xla_explorer.compiler.codegen.library_calls import dot_by_library
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.policies.products import product_policy

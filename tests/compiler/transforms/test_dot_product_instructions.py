@@ -3,12 +3,16 @@
 import numpy as np
 
 from xla_explorer.compiler.pipeline import optimize
+from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.target import cpu_target
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.text import parse_hlo
 
 WITH_VNNI = cpu_target(
     triple="x86_64-unknown-linux-gnu", bits=512, features=frozenset(["avx512vnni", "avx512vl"])
+)
+WITH_BF16 = cpu_target(
+    triple="x86_64-unknown-linux-gnu", bits=512, features=frozenset(["avx512bf16", "avx512vl"])
 )
 TEXT = """HloModule m
 
@@ -56,3 +60,25 @@ def test_without_the_instructions_nothing_changes_and_floats_do_it():
         parse_hlo(TEXT), "dot-product-instructions,integer-products-in-floats", target=WITH_VNNI
     ).module
     assert ("s8", "u8", "s32") in dots(with_groups)
+
+
+def test_a_bf16_dot_stays_if_the_cpu_has_instructions_unless_the_user_forces_floats():
+    text = """HloModule m
+
+ENTRY e {
+  x = bf16[9,50] parameter(0)
+  y = bf16[50,7] parameter(1)
+  ROOT a = bf16[9,7] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+"""
+
+    def found(target, force=None):
+        given = PassControl(force=force) if force else None
+        return dots(
+            optimize(parse_hlo(text), "change-op-data-type", target=target, control=given).module
+        )
+
+    without = cpu_target(triple="x86_64-unknown-linux-gnu", bits=512)
+    assert found(WITH_BF16) == [("bf16", "bf16", "bf16")]
+    assert found(without) == [("f32", "f32", "f32")]
+    assert found(WITH_BF16, {"change-op-data-type": [("a",)]}) == [("f32", "f32", "f32")]

@@ -56,8 +56,9 @@ def test_the_last_step_is_the_code_that_is_printed(backend: str, options: dict[s
 def test_each_step_says_what_it_changes() -> None:
     _, steps = _steps(PROGRAM, "cpu", {})
     names = [step.name for step in steps]
-    assert names[0] == "plain nest" and names[-4:] == [
+    assert names[0] == "plain nest" and names[-5:] == [
         "expand-math",
+        "expand-divisions",
         "legalise-conversions",
         "legalise-types",
         "legalise-memory",

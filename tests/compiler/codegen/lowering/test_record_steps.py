@@ -9,6 +9,7 @@ from xla_explorer.compiler.codegen.ir.records import Instruction
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.ir.types import BF16, F16, F32, I8, I32, PTR, Type
 from xla_explorer.compiler.codegen.lowering.body import KernelBody, body_in_blocks
+from xla_explorer.compiler.codegen.lowering.expand_divisions import EXPAND_DIVISIONS
 from xla_explorer.compiler.codegen.lowering.expand_math import EXPAND_MATH
 from xla_explorer.compiler.codegen.lowering.features import CodeFeatures
 from xla_explorer.compiler.codegen.lowering.legalise_conversions import LEGALISE_CONVERSIONS
@@ -134,3 +135,23 @@ def test_no_operation_of_a_step_is_left_after_all_steps() -> None:
         if isinstance(record, Instruction) and record.op in ("fpext", "fptrunc"):
             assert not any(v.type.format for v in (*record.operands, record.result))  # type: ignore[union-attr]
     assert " ; " not in _text(after)
+
+
+def test_vectors_are_divided_as_floats_unless_the_divisor_is_constant() -> None:
+    features = CodeFeatures(divides_in_floats=True)
+    b = StructuredBuilder()
+    lanes = Type("i32", 8)
+    x, y = b.named("%x", lanes), b.named("%y", lanes)
+    body = _stored(b, b.binary("sdiv", x, y) + b.binary("srem", x, y))
+    assert _operations(EXPAND_DIVISIONS.run(body, features))[:4] == [
+        "sitofp",
+        "sitofp",
+        "fdiv",
+        "fptosi",
+    ]
+    assert _operations(EXPAND_DIVISIONS.run(body, features)).count("fdiv") == 1
+    assert EXPAND_DIVISIONS.run(body, CodeFeatures()) is body
+    for divisor, dividend in ((b.number(7, lanes), x), (b.named("%n", I32), b.named("%m", I32))):
+        b = StructuredBuilder()
+        body = _stored(b, b.binary("udiv", dividend, divisor))
+        assert EXPAND_DIVISIONS.run(body, features) is body

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from xla_explorer.compiler.codegen.dispatch.kernel_rows import kernel_row
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext, argument_slots
 from xla_explorer.compiler.codegen.kernels.loop import write_loop_kernel
-from xla_explorer.compiler.codegen.kernels.products.integer_gemm import (
-    IntegerGemmPlan,
-    plan_integer_gemm,
+from xla_explorer.compiler.codegen.kernels.products.dot_instruction_plan import (
+    DotInstructionPlan,
+    plan_dot_instruction,
 )
 from xla_explorer.compiler.codegen.lowering.register_layouts import metadata_of
 from xla_explorer.compiler.codegen.nest.directives import Directive
@@ -78,7 +78,7 @@ def nest_kernel(
     if (
         directives is None
         and i.opcode.name == "dot"
-        and isinstance(plan_integer_gemm(i, target), IntegerGemmPlan)
+        and isinstance(plan_dot_instruction(i, target), DotInstructionPlan)
     ):
         return refuse(
             "no-policy",

@@ -84,14 +84,23 @@ def binary_value(
 
 
 def _integer_division(w: Builder, name: str, signed: bool, a: Value, b: Value) -> Value:
+    """Emit a quotient or remainder; XLA's results for a divisor of 0, and for an overflow."""
+    is_quotient = name == "divide"
+    op = ("s" if signed else "u") + ("div" if is_quotient else "rem")
+    if _is_safe_divisor(w, b):
+        return w.binary(op, a, b)
     zero = unsafe = b.equals(0)
     if signed:
         at_minimum, by_minus_one = a.equals(-(1 << (a.type.bits - 1))), b.equals(-1)
         overflow = w.both(at_minimum, by_minus_one)
         unsafe = w.either(zero, overflow)
     safe = w.select(unsafe, 1, b)
-    result = w.binary(("s" if signed else "u") + ("div" if name == "divide" else "rem"), a, safe)
-    return w.select(zero, -1 if name == "divide" else a, result)
+    return w.select(zero, -1 if is_quotient else a, w.binary(op, a, safe))
+
+
+def _is_safe_divisor(w: Builder, b: Value) -> bool:
+    """Return True for a constant, the same in all lanes, other than 0 and -1."""
+    return b.is_constant and all(b.name != w.number(n, b.type).name for n in (0, -1))
 
 
 @emits_elementwise("shift-left", "shift-right-logical", "shift-right-arithmetic")

@@ -18,10 +18,12 @@ from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.products.integer_gemm import (
-    IntegerGemmPlan,
-    plan_integer_gemm,
-    write_integer_gemm,
+from xla_explorer.compiler.codegen.kernels.products.dot_instruction_gemm import (
+    write_dot_instruction_gemm,
+)
+from xla_explorer.compiler.codegen.kernels.products.dot_instruction_plan import (
+    DotInstructionPlan,
+    plan_dot_instruction,
 )
 from xla_explorer.compiler.codegen.llvm_types import constant
 from xla_explorer.compiler.codegen.nest.plain_nests.hlo_parts import accumulator_type
@@ -33,11 +35,11 @@ from xla_explorer.hlo.primitive_type import PrimitiveType
 
 
 def write_dot_kernel(context: KernelContext) -> None:
-    """Emit a dot as integer GEMM if possible, else element by element."""
+    """Emit a dot by dot-product instructions if possible, else element by element."""
     dot = context.roots[0]
     are_arrays = all(operand in context.arrays for operand in dot.operands)
-    if are_arrays and isinstance(plan_integer_gemm(dot, context.target), IntegerGemmPlan):
-        write_integer_gemm(context)
+    if are_arrays and isinstance(plan_dot_instruction(dot, context.target), DotInstructionPlan):
+        write_dot_instruction_gemm(context)
     else:
         write_plain_reduction(context)
 

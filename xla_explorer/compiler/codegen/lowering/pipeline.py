@@ -12,6 +12,7 @@ from typing import Any
 
 from xla_explorer.compiler.codegen.ir.records import Record
 from xla_explorer.compiler.codegen.lowering.body import BodyStep, KernelBody
+from xla_explorer.compiler.codegen.lowering.expand_divisions import EXPAND_DIVISIONS
 from xla_explorer.compiler.codegen.lowering.expand_math import EXPAND_MATH
 from xla_explorer.compiler.codegen.lowering.features import CodeFeatures
 from xla_explorer.compiler.codegen.lowering.legalise_conversions import LEGALISE_CONVERSIONS
@@ -47,6 +48,7 @@ NEST_STEPS: list[NestStep] = [
 ]
 RECORD_STEPS: list[BodyStep] = [
     EXPAND_MATH,
+    EXPAND_DIVISIONS,
     LEGALISE_CONVERSIONS,
     LEGALISE_TYPES,
     LEGALISE_MEMORY,

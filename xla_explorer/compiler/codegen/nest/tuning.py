@@ -9,6 +9,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 # As multiples of the last cache, of which a core has a part; measured with 16 MiB.
 STREAMED, STREAMED_TRANSPOSE = 2.0, 0.25
+FLOAT_DIVISION_BITS = 32  # of the widest integers that vectors of floats divide
 NEVER = 1 << 62  # more bytes than an array has
 
 

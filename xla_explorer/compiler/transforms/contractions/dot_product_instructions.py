@@ -1,6 +1,6 @@
 """Rewrite integer dots so that the CPU's dot-product instructions apply (VNNI, Arm dotprod).
 
-XLA has no such pass. `plan_integer_gemm` decides which element types the instructions support.
+XLA has no such pass. `plan_dot_instruction` decides which element types the instructions support.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from xla_explorer.compiler.codegen.kernels.products.integer_gemm import (
-    IntegerGemmPlan,
-    plan_integer_gemm,
+from xla_explorer.compiler.codegen.kernels.products.dot_instruction_plan import (
+    DotInstructionPlan,
+    plan_dot_instruction,
 )
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
@@ -41,7 +41,7 @@ def has_dot_product_instruction(dot: HloInstruction, target: Target) -> bool:
     if t.is_float or t.is_complex or t.is_pred or t.bits > SUM_BITS:
         return False
     factors = tuple([narrow_source(o).shape.element_type for o in dot.operands])
-    return isinstance(plan_integer_gemm(dot, target, factors), IntegerGemmPlan)
+    return isinstance(plan_dot_instruction(dot, target, factors), DotInstructionPlan)
 
 
 @register_pass()

@@ -45,7 +45,7 @@ from xla_explorer.compiler.codegen.nest.policies.short_rows import in_repeated_r
 from xla_explorer.compiler.codegen.nest.policies.transposes import in_squares, read_across
 from xla_explorer.compiler.codegen.nest.rewriting import overwrites
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
-from xla_explorer.compiler.codegen.nest.tuning import Tuning
+from xla_explorer.compiler.codegen.nest.tuning import FLOAT_DIVISION_BITS, Tuning
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Quotient, Remainder
 from xla_explorer.hlo.primitive_type import BF16
@@ -321,14 +321,18 @@ def _shifts_are_uniform(nest: LoopNest, statements: list[Statement]) -> Reason |
 
 
 def _divides_integers(nest: LoopNest, statements: list[Statement]) -> bool:
-    """Return True for integer divisions by run-time values without other long operations.
+    """Return True for divisions of 64-bit integers by run-time values, and no other long operation.
 
-    No machine has vector division of integers: each lane is separate code.
+    CPUs divide vectors of narrower integers as floats; these are divided lane by lane.
     """
     known = {s.id for s, _ in nest.statements() if isinstance(s, Constant)}
     computed = [s for s in statements if isinstance(s, Compute)]
     integers = [s for s in computed if not s.element.is_float and not s.element.is_complex]
-    divided = [s.operands[1] for s in integers if s.opcode.name in ("divide", "remainder")]
+    divided = [
+        s.operands[1]
+        for s in integers
+        if s.opcode.name in ("divide", "remainder") and s.element.bits > FLOAT_DIVISION_BITS
+    ]
     return not known.issuperset(divided) and not calls_functions(
         [s for s in computed if s not in integers]
     )
