@@ -53,6 +53,7 @@ UNIT_TEST_OPTIONS: dict[str, dict[str, Any]] = {
     "sort-rewriter": {"mode": "always"},
     "fusion": {"policy": "xla"},
     "fusion-wrapper": {"policy": "xla"},
+    "spmd-partitioning": {"policy": "xla"},
 }
 # Passes that the fixtures of XLA's unit tests run after the pass, before their checks.
 UNIT_TEST_CLEANUP = {"reshape-mover": "algsimp,dce"}
@@ -76,7 +77,9 @@ LAYOUT_SENSITIVE_PIPELINES = (
     "HLO_passes_after_layout_assignment",
 )
 # Options without effect here: of a vendor library that we do not have, or those of the flags.
-IGNORED_OPTIONS = frozenset(["cudnn_batchnorm_forward_training_metadata", "debug_options"])
+IGNORED_OPTIONS = frozenset(
+    ["cudnn_batchnorm_forward_training_metadata", "debug_options", "need_resolve_conflicts"]
+)
 
 
 # The parameters of the passes' constructors in XLA, in order, by our names for them. `_name`: the
@@ -99,6 +102,7 @@ CONSTRUCTOR_PARAMETERS: dict[str, tuple[str, ...]] = {
         ["all-gather-combiner", "reduce-scatter-combiner"],
         (*_THRESHOLDS, "combine_by_dim", "combine_different_dtypes", "combine_while_loops"),
     ),
+    "collective-pipeliner-forward": ("=level_to_operate_on",),
     "all-gather-optimizer": ("_replica_count", "_num_partitions"),  # the module's own here
     "ar-crs-combiner": ("num_spatial_partitions", "spmd_partition"),
     "async-collective-creator": ("_config",),
@@ -130,6 +134,8 @@ CONSTRUCTOR_PARAMETERS: dict[str, tuple[str, ...]] = {
     "reorder-convert-reduce-add": ("enable_reduce_scatter",),
     "scan_expander": ("expand_associative",),
     "sort-rewriter": ("device",),
+    "spmd-partitioning": ("num_partitions",),
+    "spmd-prepare": ("_num_partitions",),  # those of the partitioner after it
     "simplify-while-loops": ("simplify_compare_instrs",),
     "sharding-propagation": (
         "_is_spmd",
@@ -176,6 +182,25 @@ FLAG_OPTIONS: dict[str, dict[str, tuple[str, dict[str, Any]]]] = {
         ),
     },
 }
+# XLA's pass has one name here for all directions; the records state neither it nor the collectives.
+# The first entry that changes the module stands for the test's own.
+PIPELINER = "collective-pipeliner-forward"
+PIPELINER_TRIES: tuple[tuple[str, dict[str, Any]], ...] = tuple(
+    [
+        (f"collective-pipeliner-{direction}", options)
+        for direction, options in (
+            ("forward", {"opcodes": ("all-reduce",)}),
+            ("forward", {"opcodes": ("all-gather",)}),
+            ("forward", {"opcodes": ("all-reduce",), "use_tree": True}),
+            ("forward", {"opcodes": ("reduce-scatter",), "use_tree": True}),
+            ("backward", {"opcodes": ("all-gather",)}),
+            ("forwardsink", {"opcodes": ("all-reduce",)}),
+            # the tests that run on one device
+            ("forward", {"opcodes": ("negate",)}),
+            ("forwardsink", {"opcodes": ("negate",)}),
+        )
+    ]
+)
 # XLA's names of options that we have under another name.
 OPTION_NAMES = {"enable_fast_math": "fast_math"}
 _LITERALS = {"true": True, "false": False}
@@ -242,11 +267,28 @@ def run_pass(names: list[str], text: str, options: dict[str, Any]) -> tuple[bool
         for k, v in options.items()
         if k not in IGNORED_OPTIONS | {"flags", "arguments"}
     }
+    if names[0] == "spmd-prepare":
+        named = {}  # they are the partitioner's, which runs after it
+    if names[0] == PIPELINER:
+        if named:
+            raise UnsupportedOptionError(f"options {sorted(named)}")
+        return _pipelined(text)
     kept = {**UNIT_TEST_OPTIONS.get(names[0], {}), **given, **named}
+    if names[0] == "dce" and not kept.get("remove_cross_partition_collective_ops", True):
+        del kept["remove_cross_partition_collective_ops"]
     changed, module = apply(names[0], parse_hlo(text), kept)
     if len(names) == 1 and names[0] in UNIT_TEST_CLEANUP:
         module = optimize(module, UNIT_TEST_CLEANUP[names[0]], "off").module
     return changed, module.to_text()
+
+
+def _pipelined(text: str) -> tuple[bool, str]:
+    """Run the pipeliner in the direction that changes something."""
+    for name, options in PIPELINER_TRIES:
+        changed, module = apply(name, parse_hlo(text), options)
+        if changed:
+            return True, module.to_text()
+    return False, text
 
 
 @dataclasses.dataclass(frozen=True)

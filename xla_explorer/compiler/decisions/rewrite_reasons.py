@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xla_explorer.compiler.decisions.expander_reasons import EXPANDERS
+from xla_explorer.compiler.decisions.pipelining_reasons import PIPELINING
 from xla_explorer.compiler.decisions.reason_code import table
 
 _KEEP = "nothing to do: another value would come out"
@@ -426,4 +427,4 @@ COLLECTIVES = table(
     },
 )
 
-REWRITES = {**GUARDS, **EXPANDERS, **COLLECTIVES}
+REWRITES = {**GUARDS, **EXPANDERS, **COLLECTIVES, **PIPELINING}

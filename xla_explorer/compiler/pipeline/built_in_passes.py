@@ -18,7 +18,15 @@ _DECLARED: Final = {
         "all-gather-remove-degenerate-dims",
     ),
     "transforms.collectives.canon_all_gather_for_cse": ("canon-all-gather-for-cse",),
-    "transforms.collectives.collective_pipeliner_backward": ("collective-pipeliner-backward",),
+    "transforms.collectives.pipelining.collective_pipeliner_backward": (
+        "collective-pipeliner-backward",
+    ),
+    "transforms.collectives.pipelining.collective_pipeliner_forward": (
+        "collective-pipeliner-forward",
+    ),
+    "transforms.collectives.pipelining.collective_pipeliner_forwardsink": (
+        "collective-pipeliner-forwardsink",
+    ),
     "transforms.collectives.collective_permute_cse": ("collective-permute-cse",),
     "transforms.collectives.all_gather_dynamic_slice_simplifier": (
         "all-gather-dynamic-slice-simplifier",
@@ -302,6 +310,7 @@ _DECLARED: Final = {
         "zero_sized_hlo_elimination",
     ),
     "transforms.spmd.device_joining": ("device-joining",),
+    "transforms.spmd.spmd_prepare": ("spmd-prepare",),
     "transforms.spmd.sharding_propagation": ("sharding-propagation",),
     "transforms.spmd.shardy_xla": ("shardy-xla",),
     "transforms.host_offload.annotate_host_compute_offload": ("annotate-host-compute-offload",),

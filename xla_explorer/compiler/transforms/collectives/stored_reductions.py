@@ -11,15 +11,19 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from xla_explorer.compiler.transforms.collectives.reassociation import reduction_kind
-from xla_explorer.compiler.transforms.loops.induction import InductionVariable, find_induction
-from xla_explorer.compiler.transforms.loops.loop_state import parameter_of, readers_of
+from xla_explorer.compiler.transforms.loops.induction import (
+    InductionVariable,
+    constant_bound,
+    element_index,
+    find_induction,
+)
+from xla_explorer.compiler.transforms.loops.loop_state import readers_of
 from xla_explorer.foundation.reason import Reason
-from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.evaluator import Evaluator
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import GET_TUPLE_ELEMENT
 
-_MOST_TRIPS: Final = 4096  # of a loop whose indices are computed
+MOST_TRIPS: Final = 4096  # of a loop whose indices are computed
 _KEEPS_ORDER: Final = ("reshape", "bitcast")
 
 
@@ -33,12 +37,12 @@ class StoredReduction(NamedTuple):
 def stored_reductions(loop: HloInstruction) -> list[StoredReduction]:
     """Return the all-reduces whose results cover an element of the state, and have no other use."""
     induction = find_induction(loop)
-    if isinstance(induction, Reason) or not 0 < (induction.trip_count or 0) <= _MOST_TRIPS:
+    if isinstance(induction, Reason) or not 0 < (induction.trip_count or 0) <= MOST_TRIPS:
         return []
     found = []
     for number, write in enumerate(loop.called[1].root.operands):
         reduction = _stored(loop, number, write)
-        if reduction is not None and _covers(write, loop.called[1], induction):
+        if reduction is not None and _covers(write, loop, induction):
             found.append(StoredReduction(number, reduction))
     return found
 
@@ -65,7 +69,7 @@ def _stored(loop: HloInstruction, number: int, write: HloInstruction) -> HloInst
     return value if fits else None
 
 
-def _covers(write: HloInstruction, body: HloComputation, induction: InductionVariable) -> bool:
+def _covers(write: HloInstruction, loop: HloInstruction, induction: InductionVariable) -> bool:
     """Return True if the updates of all iterations cover the buffer, each element once."""
     whole, part = write.operands[0].shape.dimensions, write.operands[1].shape.dimensions
     moved = [d for d, (n, m) in enumerate(zip(whole, part, strict=True)) if n != m]
@@ -75,7 +79,7 @@ def _covers(write: HloInstruction, body: HloComputation, induction: InductionVar
     index = write.operands[2 + moved[0]]
     starts = set()
     for trip in range(trips):
-        value = _value(index, body, induction.element, induction.first + trip * induction.step)
+        value = value_at(index, loop, induction.element, induction.first + trip * induction.step)
         if value is None:
             return False
         starts.add(value)
@@ -83,25 +87,25 @@ def _covers(write: HloInstruction, body: HloComputation, induction: InductionVar
     return starts == wanted
 
 
-def _value(i: HloInstruction, body: HloComputation, element: int, counter: int) -> int | None:
-    """Return an integer of the body in the iteration of a counter, or None."""
-    made = _computed(i, body, element, counter, Evaluator())
+def value_at(i: HloInstruction, loop: HloInstruction, element: int, counter: int) -> int | None:
+    """Return a scalar of the body in the iteration with this counter, or None."""
+    made = _computed(i, loop, element, counter, Evaluator())
     return None if made is None else int(made)
 
 
 def _computed(
-    i: HloInstruction, body: HloComputation, element: int, counter: int, evaluator: Evaluator
+    i: HloInstruction, loop: HloInstruction, element: int, counter: int, evaluator: Evaluator
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]] | None:
-    if not i.shape.is_array or i.shape.rank or i.shape.element_type.dtype.kind not in "iu":
+    if not i.shape.is_array or i.shape.rank or i.shape.element_type.dtype.kind not in "iub":
         return None
     if i.opcode.name == "constant":
         return np.asarray(i.literal.array)
     if i.opcode is GET_TUPLE_ELEMENT:
-        is_counter = i.operands[0] is parameter_of(body) and i.attributes["index"] == element
-        return np.asarray(counter, i.shape.element_type.dtype) if is_counter else None
+        value = counter if element_index(i) == element else constant_bound(loop, i)
+        return None if value is None else np.asarray(value, i.shape.element_type.dtype)
     if not i.opcode.elementwise or i.called:
         return None
-    operands = [_computed(o, body, element, counter, evaluator) for o in i.operands]
+    operands = [_computed(o, loop, element, counter, evaluator) for o in i.operands]
     if any(o is None for o in operands):
         return None
     return np.asarray(evaluator.evaluate_instruction(i, operands))

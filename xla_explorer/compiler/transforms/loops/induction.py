@@ -54,7 +54,7 @@ def body_element(loop: HloInstruction, index: int) -> HloInstruction | None:
     return _through_copies(root.operands[index]) if root.opcode is TUPLE else None
 
 
-def _constant_bound(loop: HloInstruction, i: HloInstruction) -> int | None:
+def constant_bound(loop: HloInstruction, i: HloInstruction) -> int | None:
     """Return the value of a bound: a constant, or invariant state that starts constant."""
     i = _through_copies(i)
     value = as_integer(i)
@@ -84,11 +84,11 @@ def find_induction(loop: HloInstruction) -> InductionVariable | Reason:
         )
     left, right = [_through_copies(o) for o in root.operands]
     direction = root.attributes["direction"]
-    index, limit = element_index(left), _constant_bound(loop, right)
+    index, limit = element_index(left), constant_bound(loop, right)
     if index is None or limit is None:
         index, limit, direction = (
             element_index(right),
-            _constant_bound(loop, left),
+            constant_bound(loop, left),
             _MIRRORED[direction],
         )
     if index is None or limit is None:
@@ -165,7 +165,7 @@ def _step(loop: HloInstruction, after: HloInstruction | None, index: int) -> int
         left, right = right, left
     if element_index(left) != index:
         return None
-    step = _constant_bound(loop, right)
+    step = constant_bound(loop, right)
     return None if step is None else step if after.opcode.name == "add" else -step
 
 

@@ -1,6 +1,20 @@
 """Prefetch of gathered weights: a loop gathers the next iteration's while it computes.
 
-Source: xla/service/collective_pipeliner.h, direction kBackward.
+Source: xla/service/collective_pipeliner.cc, direction kBackward.
+
+========================================  ======================================================
+handled by XLA                            here
+========================================  ======================================================
+operands of invariant state and the index  the same
+custom calls and others before it         the same, if no other instruction reads them
+loop-invariant collectives                `include_invariants`
+loops of one iteration                    unchanged
+_xla_send_recv_validation bounds          the same
+control edges at the collective           refused in both (without the option of XLA)
+elements of the state that vary           hole: refused
+recv-done                                 hole: not pipelined
+acceptable_formatting, postprocessing     hooks of the caller in XLA; not here
+========================================  ======================================================
 """
 
 from __future__ import annotations
@@ -12,7 +26,18 @@ from typing import ClassVar, Final
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.construction import scalar_constant
-from xla_explorer.compiler.rewriting.removal import remove_if_dead, replace_root
+from xla_explorer.compiler.rewriting.removal import (
+    has_side_effect,
+    remove_if_dead,
+    replace_root,
+)
+from xla_explorer.compiler.transforms.collectives.pipelining.copies import (
+    only_last,
+    refresh_channels,
+    set_bounds,
+    with_fresh_channel,
+    without_last,
+)
 from xla_explorer.compiler.transforms.inlining.call_inliner import inline_call
 from xla_explorer.compiler.transforms.loops.induction import (
     InductionVariable,
@@ -32,7 +57,6 @@ from xla_explorer.compiler.transforms.loops.loop_state import (
 )
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_dead_instructions
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.attributes import Attributes
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -52,11 +76,13 @@ class CollectivePipelinerBackward:
     """Move a collective of invariant data to the iteration before, such as all-gathers of weights.
 
     The first one runs before the loop. The last iteration is peeled off, so that as many run as
-    before. opcodes: the collectives.
+    before. opcodes: the collectives. include_invariants: those whose operand is the same in each
+    iteration too.
     """
 
     name: ClassVar[str] = "collective-pipeliner-backward"
     opcodes: tuple[str, ...] = ("all-gather",)
+    include_invariants: bool = False
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Visit every loop, inner ones first."""
@@ -76,7 +102,7 @@ class CollectivePipelinerBackward:
             reason = reason or induction
         elif induction.trip_count < 2 or not (loop.users or loop.is_root):
             return False
-        elif not found_in(loop, self.opcodes):
+        elif not found_in(loop, self.opcodes, self.include_invariants):
             message = f"%{found[0].name} reads what the loop computes"
             reason = reason or refuse("not-invariant", message)
         if reason is not None or isinstance(induction, Reason):
@@ -84,29 +110,35 @@ class CollectivePipelinerBackward:
                 context.refused(self.name, found[0], reason)
             return False
         own_computations(loop)
-        _pipeline(loop, found_in(loop, self.opcodes), induction)
+        _pipeline(loop, found_in(loop, self.opcodes, self.include_invariants), induction)
         return True
 
 
-def found_in(loop: HloInstruction, opcodes: Sequence[str]) -> list[HloInstruction]:
+def found_in(
+    loop: HloInstruction, opcodes: Sequence[str], include_invariants: bool = False
+) -> list[HloInstruction]:
     """Return the collectives of a loop's body whose operands the next iteration's index gives."""
     induction = find_induction(loop)
     if not isinstance(induction, InductionVariable):
         return []
     body = loop.called[1]
-    return [
-        i
-        for i in body.post_order()
-        if i.opcode.name in opcodes
-        and len(i.operands) == 1
-        and not i.control_predecessors
-        and induction.element in _elements_read(i, passed_on(body) | {induction.element})
-    ]
+    allowed = passed_on(body) | {induction.element}
+    found = []
+    for i in body.post_order():
+        if i.opcode.name in opcodes and len(i.operands) == 1 and not i.control_predecessors:
+            read = _elements_read(i, allowed)
+            if read is not None and (include_invariants or induction.element in read):
+                found.append(i)
+    return found
 
 
-def _elements_read(i: HloInstruction, allowed: set[int]) -> set[int]:
-    """Return the elements of the state that an operand is computed from; empty if it reads more."""
-    found, pending, seen = set[int](), list(i.operands), set[HloInstruction]()
+def _elements_read(i: HloInstruction, allowed: set[int]) -> set[int] | None:
+    """Return the elements of the state that an operand is computed from; None if it reads others.
+
+    Instructions that cost more than a move must have no reader outside, so that they do not run
+    twice.
+    """
+    found, pending, seen, costly = set[int](), list(i.operands), {i}, list[HloInstruction]()
     while pending:
         one = pending.pop()
         if one in seen:
@@ -115,11 +147,13 @@ def _elements_read(i: HloInstruction, allowed: set[int]) -> set[int]:
         number = element_index(one)
         if number is not None and number in allowed:
             found.add(number)
-        elif one.opcode.name in _MOVES or (one.opcode.elementwise and not one.called):
-            pending += one.operands
-        else:
-            return set()
-    return found
+            continue
+        if one.opcode.name == "parameter" or has_side_effect(one):
+            return None
+        if one.opcode.name not in _MOVES and (not one.opcode.elementwise or one.called):
+            costly.append(one)
+        pending += one.operands
+    return found if all(seen.issuperset(one.users) for one in costly) else None
 
 
 def _pipeline(
@@ -149,6 +183,9 @@ def _pipeline(
     remove_dead_instructions(last)
     operands = [*body.root.operands[: len(parts)], *after]
     replace_root(body, body.add(TUPLE, shape, operands, name=old_root.name))
+    set_bounds(body, without_last(induction.trip_count))
+    set_bounds(last, only_last(induction.trip_count))
+    refresh_channels(last)
     _shorten(condition, induction)
     _replace(loop, [*parts, *before], last)
 
@@ -196,17 +233,9 @@ def _cloned(
             else:
                 operands = [copied(operand) for operand in one.operands]
                 copies[one] = computation.add(
-                    one.opcode, one.shape, operands, _attributes(one), called=one.called,
+                    one.opcode, one.shape, operands, with_fresh_channel(one), called=one.called,
                     payload=one.payload, name=one.name, metadata=one.metadata,
                 )  # fmt: skip
         return copies[one]
 
     return copied(i)
-
-
-def _attributes(i: HloInstruction) -> Attributes:
-    """Return attributes with a channel of its own."""
-    if "channel_id" not in i.attributes:
-        return i.attributes
-    used = [int(one.attributes.get("channel_id") or 0) for one in i.parent.module.instructions()]
-    return i.attributes.with_values(channel_id=max(used) + 1)

@@ -1,0 +1,1 @@
+"""Collectives of a loop moved to another iteration or out of the loop (collective-pipeliner)."""
