@@ -56,6 +56,15 @@ def carried(axes: DeviceAxes, old: Sequence[int], new: Sequence[int], tiling: Ti
     return Tiling(tuple(dims), tiling.manual)
 
 
+def kept(axes: DeviceAxes, old: Sequence[int], new: Sequence[int], tiling: Tiling) -> Tiling:
+    """Return the part of a tiling that a local reshape keeps, so that both arrays have its axes."""
+    while True:
+        back = carried(axes, new, old, carried(axes, old, new, tiling))
+        if back == tiling:
+            return tiling
+        tiling = back
+
+
 def _refined(
     axes: DeviceAxes, old: Sequence[int], new: Sequence[int], given: Sequence[Axes]
 ) -> list[Axes]:

@@ -230,11 +230,10 @@ def _window(
         return found
     if not needing:
         return w.broadcast(fill, found.shape.dimensions)
-    if given.zeros and own_is_even(w, value, dim) and is_zero(fill):
-        return found
-    whole = not any(given.first) and have == size
-    if whole and len(needing) == len(given.starts):
-        return found
+    if len(needing) == len(given.starts):
+        zeros = given.zeros and own_is_even(w, value, dim) and is_zero(fill)
+        if zeros or (not any(given.first) and have == size):
+            return found
     inside = w.within(found, dim, given.at(given.starts), 0, size)
     return w.select(inside, found, fill)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xla_explorer.compiler.spmd.partitioning.carried_axes import carried, segments
+from xla_explorer.compiler.spmd.partitioning.carried_axes import carried, kept, segments
 from xla_explorer.compiler.spmd.partitioning.choices import Alternative
 from xla_explorer.compiler.spmd.partitioning.device_axes import Tiling
 from xla_explorer.compiler.spmd.partitioning.halo import exchange
@@ -21,16 +21,9 @@ def reshape(p: Partitioner, i: HloInstruction) -> Value:
     uneven = _by_shift(p, i, value, wanted)
     if uneven is not None:
         return uneven
-    back = carried(p.axes, new, old, wanted)
-    sources = dict.fromkeys(
-        [
-            back,
-            *[
-                carried(p.axes, new, old, carried(p.axes, old, new, v.tiling))
-                for v in p.versions(value)
-            ],
-        ]
-    )
+    back = kept(p.axes, old, new, carried(p.axes, new, old, wanted))
+    others = [kept(p.axes, old, new, v.tiling) for v in p.versions(value)]
+    sources = dict.fromkeys([back, *others])
     costs = {}
     for source in sources:
         result = carried(p.axes, old, new, source)

@@ -121,14 +121,22 @@ def _ranges(
 def _fitting(
     p: Partitioner, sizes: Sequence[int], windows: Sequence[WindowDimension], tiling: Tiling
 ) -> Tiling:
-    """Return the tiling without splits that leave different holes in the shards."""
-    own = p.axes.local(sizes, tiling)
-    whole = [
-        d
-        for d, w in enumerate(windows)
-        if tiling.dims[d] and not is_trivial(w) and under_windows(w, own[d]) is None
-    ]
-    return moved_away(p.axes, sizes, tiling, whole)
+    """Return the tiling without splits that leave different holes in the shards.
+
+    Axes that move to another dimension may leave different holes there.
+    """
+    whole = list[int]()
+    while True:
+        found = moved_away(p.axes, sizes, tiling, whole)
+        own = p.axes.local(sizes, found)
+        more = [
+            d
+            for d, w in enumerate(windows)
+            if found.dims[d] and not is_trivial(w) and under_windows(w, own[d]) is None
+        ]
+        if not more:
+            return found
+        whole += more
 
 
 def _asked(ranges: dict[int, Range]) -> dict[int, tuple[Starts, int]]:
