@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xla_explorer.compiler.pipeline.partitioned_program import shard_of
+from xla_explorer.compiler.spmd.explanation.array_shards import shard_of
 from xla_explorer.compiler.spmd.explanation.recorded_partitioning import RecordedPartitioning
 from xla_explorer.compiler.spmd.propagation.report import inlined
 from xla_explorer.explorer.display.blocks import Blocks, Table

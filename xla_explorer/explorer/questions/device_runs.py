@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.backends.interfaces import DevicesProgram, SeveralDevices
 from xla_explorer.backends.registry import platform
-from xla_explorer.compiler.pipeline.partitioned_program import (
-    PartitionedProgram,
+from xla_explorer.compiler.spmd.explanation.array_shards import ArrayShards
+from xla_explorer.compiler.spmd.explanation.recorded_partitioning import (
+    RecordedPartitioning,
     is_whole_program,
-    partitioned_program,
+    recorded_partitioning,
 )
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.sessions.arguments import Result, Signature
@@ -45,12 +46,12 @@ class DeviceRuns:
         self.count = self.replicas * self.partitions
 
     @cached_property
-    def partitioned(self) -> PartitionedProgram | None:
+    def partitioned(self) -> RecordedPartitioning | None:
         """The partitioned program; None if the module is the program of one device."""
         module = self._session.source
         if self.partitions < 2 or not is_whole_program(module):
             return None
-        return partitioned_program(module, self.partitions)
+        return recorded_partitioning(module)
 
     @property
     def module(self) -> HloModule:
@@ -98,7 +99,7 @@ class DeviceRuns:
         if self.partitioned is None:
             return None
         found = []
-        for shape, sharding in self.partitioned.parameters:
+        for shape, sharding in self.partitioned.shards.parameters:
             parts = [
                 (
                     *[(s.start, s.stop) for s in sharding.part(shape.dimensions, d)],
@@ -128,12 +129,12 @@ class DeviceRuns:
 
     def run_whole(self, arrays: Sequence[Any]) -> Result:
         """Return the whole result, from whole arguments."""
-        partitioned = self._sharded()
+        shards = self._shards()
         program, signature = self.program, self._session.signature
-        shards = partitioned.shards(signature.leaves(arrays))
-        return signature.pack(partitioned.whole(program.run(shards)))
+        parts = shards.shards(signature.leaves(arrays))
+        return signature.pack(shards.whole(program.run(parts)))
 
-    def _sharded(self) -> PartitionedProgram:
+    def _shards(self) -> ArrayShards:
         partitioned = self.partitioned
         if partitioned is None or self.replicas > 1:
             why = "has replicas" if self.replicas > 1 else "is the program of one device"
@@ -141,13 +142,13 @@ class DeviceRuns:
                 f"{self._session.source.name} {why}, so that whole arrays have no shards",
                 "session.devices.run([[arguments of device 0], ...]) takes those of each device",
             )
-        return partitioned
+        return partitioned.shards
 
     def timings(self, arrays: Sequence[Any]) -> pandas.DataFrame:
         """Run once with counters; return a row for each step on each device."""
         program = self.program
         if self.partitioned is not None and self.replicas == 1:
-            given = self.partitioned.shards(self._session.signature.leaves(arrays))
+            given = self.partitioned.shards.shards(self._session.signature.leaves(arrays))
         else:
             given = [self._signature.leaves(own) for own in arrays]
         program.run(given)  # the first run allocates memory

@@ -10,10 +10,7 @@ from dataclasses import replace
 
 from xla_explorer.backends.interfaces import DevicesProgram, SeveralDevices
 from xla_explorer.backends.registry import platform
-from xla_explorer.compiler.pipeline.partitioned_program import (
-    PartitionedProgram,
-    partitioned_program,
-)
+from xla_explorer.compiler.spmd.explanation.recorded_partitioning import recorded_partitioning
 from xla_explorer.explorer.session import Session
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.evaluator.plan import has_side_effect
@@ -47,9 +44,10 @@ def program_of_devices(
     for i, text in fixed:
         whole.entry.set_attributes(i, i.attributes.with_values(sharding=text))
     try:
-        partitioned = partitioned_program(whole, layout.count)
-        reason = _other_shards(partitioned, layout)
-        return reason or _compiled(session, partitioned.module, 1, layout.count)
+        whole.attributes["num_partitions"] = layout.count
+        local = recorded_partitioning(whole).module
+        reason = _other_shards(local, layout)
+        return reason or _compiled(session, local, 1, layout.count)
     except Exception as problem:  # whatever the partitioner meets: the joined program runs
         return refuse("not-partitioned", f"{module.name} is not partitioned: {problem}")
 
@@ -73,22 +71,22 @@ def _why_joined(module: HloModule, layout: Layout) -> Reason | None:
     return None
 
 
-def _other_shards(partitioned: PartitionedProgram, layout: Layout) -> Reason | None:
+def _other_shards(local: HloModule, layout: Layout) -> Reason | None:
     """Return a reason if a parameter or result is not split as JAX's arrays are."""
-    given = [p.shape.dimensions for p in partitioned.module.entry.parameters()]
-    made = [s.dimensions for _, s in partitioned.module.result_shape().leaves() if s.is_array]
+    given = [p.shape.dimensions for p in local.entry.parameters()]
+    made = [s.dimensions for _, s in local.result_shape().leaves() if s.is_array]
     rows = (
         ("parameter", given, layout.parameter_shapes, layout.parameters),
         ("result", made, layout.result_shapes, layout.results),
     )
-    for what, local, shapes, shardings in rows:
+    for what, parts, shapes, shardings in rows:
         wanted = [
             tuple([s.stop - s.start for s in sharding.part(shape.dimensions, 0)])
             for shape, sharding in zip(shapes, shardings, strict=True)
             if shape.is_array
         ]
-        if [tuple(dims) for dims in local] != wanted:
-            return refuse("other-shards", f"a {what} has other shards: {local}, not {wanted}")
+        if [tuple(dims) for dims in parts] != wanted:
+            return refuse("other-shards", f"a {what} has other shards: {parts}, not {wanted}")
     return None
 
 

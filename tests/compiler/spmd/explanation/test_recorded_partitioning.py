@@ -164,6 +164,27 @@ def test_a_constraint_on_an_instruction() -> None:
     assert program.module.entry.root.shape.dimensions == (64, 64)
 
 
+COUNTED = """HloModule m, num_partitions=2
+condition { s = (s32[], f32[8]) parameter(0)
+  k = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(4)
+  ROOT l = pred[] compare(k, n), direction=LT }
+body { s = (s32[], f32[8]) parameter(0)
+  k = s32[] get-tuple-element(s), index=0
+  one = s32[] constant(1)
+  next = s32[] add(k, one)
+  x = f32[8] get-tuple-element(s), index=1
+  y = f32[8] negate(x)
+  ROOT t = (s32[], f32[8]) tuple(next, y) }
+ENTRY main {
+  x = f32[8] parameter(0), sharding={devices=[2]<=[2]}
+  zero = s32[] constant(0)
+  s = (s32[], f32[8]) tuple(zero, x)
+  w = (s32[], f32[8]) while(s), condition=condition, body=body
+  ROOT r = f32[8] get-tuple-element(w), index=1, sharding={devices=[2]<=[2]}
+}"""
+
+
 def test_propagated_modules_are_partitioned_as_they_are() -> None:
     text = """HloModule m, num_partitions=2
     ENTRY main {
@@ -173,6 +194,8 @@ def test_propagated_modules_are_partitioned_as_they_are() -> None:
     module = xe.parse_hlo(text)
     assert is_propagated(module)
     assert not is_propagated(matmul("data", "-"))
+    # Parameters and elements of a loop say nothing about its body.
+    assert not is_propagated(xe.parse_hlo(COUNTED))
     assert recorded_partitioning(module).module.entry.root.shape.dimensions == (8,)
 
 

@@ -51,6 +51,27 @@ def test_a_conflict_goes_to_the_first_operand() -> None:
     assert found["c"] == "{devices=[4,1]<=[4]}"
 
 
+def test_the_operand_of_a_constraint_takes_its_sharding() -> None:
+    found = propagated(
+        "a = f32[8,8] parameter(0), sharding={devices=[4,1]<=[4]}",
+        "n = f32[8,8] negate(a)",
+        'c = f32[8,8] custom-call(n), custom_call_target="Sharding", sharding={devices=[1,4]<=[4]}',
+        "m = f32[8,8] negate(c)",
+        "ROOT t = (f32[8,8]) tuple(m)",
+    )
+    assert found["n"] == found["m"] == "{devices=[1,4]<=[4]}"
+
+
+def test_an_element_that_is_the_result_keeps_its_annotation() -> None:
+    found = propagated(
+        "a = f32[8,8] parameter(0), sharding={devices=[4,1]<=[4]}",
+        "n = f32[8,8] negate(a)",
+        "t = (f32[8,8]) tuple(n)",
+        "ROOT r = f32[8,8] get-tuple-element(t), index=0, sharding={devices=[1,4]<=[4]}",
+    )
+    assert (found["n"], found["r"]) == ("{devices=[4,1]<=[4]}", "{devices=[1,4]<=[4]}")
+
+
 def test_broadcasts_pass_shardings_backward_before_forward() -> None:
     found = propagated(
         "a = f32[8] parameter(0)",
@@ -129,7 +150,7 @@ def test_most_instructions_are_sharded_as_xla_shards_them() -> None:
         wanted = table(xe.parse_hlo(record["hlo_before_spmd"]))
         same += (wanted & table(module)).total()
         every += wanted.total()
-    assert same >= 0.97 * every, (same, every)
+    assert same >= 0.98 * every, (same, every)
 
 
 def test_a_result_that_may_be_sharded_stays_whole_if_its_parts_are_uneven() -> None:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.spmd.explanation.annotation_places import Annotation, annotations_of
+from xla_explorer.compiler.spmd.explanation.array_shards import ArrayShards, shards_of_program
 from xla_explorer.compiler.spmd.partitioning.partitioner import PartitionRun
 from xla_explorer.compiler.spmd.partitioning.sharding_errors import (
     ShardingError,
@@ -19,7 +20,7 @@ from xla_explorer.compiler.spmd.partitioning.spmd_partitioning import partition_
 from xla_explorer.compiler.spmd.propagation.module_writer import ModuleWriter
 from xla_explorer.compiler.spmd.propagation.report import ShardingReport, propagated
 from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
-from xla_explorer.hlo.analysis.manual_regions import meshes_of
+from xla_explorer.hlo.analysis.manual_regions import device_count, meshes_of
 from xla_explorer.hlo.attributes.mesh import Mesh
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -45,6 +46,8 @@ class RecordedPartitioning:
         The decisions of the partitioner and the causes of collectives.
     mesh : Mesh
         The named axes.
+    shards : ArrayShards
+        The shards of arguments and results.
     callers : dict of HloComputation to HloInstruction
         An instruction of the global program that runs each computation.
     """
@@ -54,6 +57,7 @@ class RecordedPartitioning:
     module: HloModule
     run: PartitionRun
     mesh: Mesh
+    shards: ArrayShards
     callers: dict[HloComputation, HloInstruction] = field(default_factory=dict)
 
     @property
@@ -92,9 +96,10 @@ def recorded_partitioning(module: HloModule, policy: str = "cost") -> RecordedPa
         ModuleWriter(copy, report.graph).write()
         DeadCodeElimination().run(copy, PassContext())
     callers = {called: i for i in copy.instructions() for called in i.called}
+    shards = shards_of_program(copy, count)
     run = partition_module(copy, count, policy)
     mesh = report.graph.mesh if report.graph.mesh.axes else Mesh((("devices", count),))
-    return RecordedPartitioning(module, report, copy, run, mesh, callers)
+    return RecordedPartitioning(module, report, copy, run, mesh, shards, callers)
 
 
 def require_policy(name: str) -> None:
@@ -131,13 +136,37 @@ def device_count_of(module: HloModule) -> int:
 
 
 def is_propagated(module: HloModule) -> bool:
-    """Return True if nearly every array of the entry states a sharding, and no mesh is left."""
+    """Return True if nearly every computed array states a sharding, and no mesh is left.
+
+    Scalars and parameters do not count.
+    """
     if "xla.sdy.meshes" in str(module.attributes.get("frontend_attributes", "")):
         return False
     arrays = [
         i
-        for i in module.entry.instructions.values()
-        if i.shape.is_array and i.opcode.name not in ("constant", "get-tuple-element")
+        for i in module.instructions()
+        if i.shape.is_array
+        and i.shape.rank
+        and i.opcode.name not in ("constant", "get-tuple-element", "parameter")
     ]
     known = sum(["sharding" in i.attributes for i in arrays])
     return bool(arrays) and known >= math.ceil((1 - _MOST_UNANNOTATED) * len(arrays))
+
+
+def is_whole_program(module: HloModule) -> bool:
+    """Return True if a module is to be partitioned.
+
+    It states shardings, or has nothing that only a device's program has: collectives and device
+    numbers.
+    """
+    if device_count(module) > 1:
+        return True
+    local = False
+    for i in module.instructions():
+        given = str(i.attributes.get("frontend_attributes", ""))
+        if "sharding" in i.attributes or "xla.sdy.sharding" in given:
+            return True
+        attributes = i.opcode.attributes
+        local |= "replica_groups" in attributes or "source_target_pairs" in attributes
+        local |= i.opcode.name in ("partition-id", "replica-id")
+    return not local

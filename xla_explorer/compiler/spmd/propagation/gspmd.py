@@ -58,6 +58,7 @@ class GspmdPropagation:
         outputs = [output_edge(output) for output in self.graph.outputs]
         self.graph.operations += outputs
         given = {value for value in self.graph.all_values() if value.sharding is not None}
+        _apply_constraints(self.graph)
         self._provided = {
             value: value.sharding
             for value in self.graph.all_values()
@@ -206,6 +207,18 @@ class GspmdPropagation:
             value.origins.setdefault(one.axis, origin_of(source, one.axis))
         self.number += bool(made)
         return True
+
+
+def _apply_constraints(graph: FlowGraph) -> None:
+    """Give the operands of constraints their shardings, those of later constraints first.
+
+    Source: ProcessShardingInstruction in xla/service/sharding_propagation.cc.
+    """
+    for operation in reversed(graph.constraints()):
+        value, stated = operation.operands[0].value, operation.annotated
+        edge = value.definer is not None and value.definer.kind == "edge"
+        if stated is not None and all(stated.closed) and value.sharding is None and not edge:
+            value.sharding = stated
 
 
 def _even(value: Value) -> ValueSharding | None:

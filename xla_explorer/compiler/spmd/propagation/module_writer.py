@@ -282,6 +282,8 @@ class ModuleWriter:
         texts = [self.sharding_text(one, frozenset()) for one in shardings]
         if root.shape.is_tuple:
             self._set(root, "{" + ", ".join(texts) + "}")
+        elif not self.reshards and root.opcode.name == "get-tuple-element":
+            self._set(root, texts[0])  # its annotation, not that of the tuple's element
         elif "sharding" not in root.attributes and (texts[0] == _REPLICATED or not self.reshards):
             self._set(root, texts[0])
         elif self.reshards and root.attributes.get("sharding") != texts[0]:

@@ -1,4 +1,4 @@
-"""The program of one device of a sharded module, and the shards of its arguments and results."""
+"""The shards of a partitioned program's arguments and results."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from xla_explorer.compiler.pipeline.context import PassContext
-from xla_explorer.compiler.pipeline.pass_interface import make_pass
-from xla_explorer.hlo.analysis.manual_regions import device_count
 from xla_explorer.hlo.attributes.sharding import Sharding
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
@@ -20,14 +17,13 @@ _WHOLE = Sharding()
 
 
 @dataclass(frozen=True)
-class PartitionedProgram:
-    """A module partitioned by its shardings.
+class ArrayShards:
+    """The shards of a program's arguments and results.
 
-    module: the program of one device. parameters, results: the shape of each leaf of the whole
-    program, and its sharding.
+    count: of devices. parameters, results: the shape of each leaf of the whole program, and its
+    sharding.
     """
 
-    module: HloModule
     count: int
     parameters: tuple[tuple[Shape, Sharding], ...]
     results: tuple[tuple[Shape, Sharding], ...]
@@ -50,47 +46,16 @@ class PartitionedProgram:
         ]
 
 
-def is_whole_program(module: HloModule) -> bool:
-    """Return True if a module is to be partitioned.
-
-    It states shardings, or has nothing that only a device's program has: collectives and device
-    numbers.
-    """
-    if device_count(module) > 1:
-        return True
-    local = False
-    for i in module.instructions():
-        given = str(i.attributes.get("frontend_attributes", ""))
-        if "sharding" in i.attributes or "xla.sdy.sharding" in given:
-            return True
-        attributes = i.opcode.attributes
-        local |= "replica_groups" in attributes or "source_target_pairs" in attributes
-        local |= i.opcode.name in ("partition-id", "replica-id")
-    return not local
-
-
-def partitioned_program(
-    module: HloModule, count: int, *, policy: str = "cost", propagation: str = "shardy-xla"
-) -> PartitionedProgram:
-    """Propagate the shardings of a copy of a module, and partition it.
-
-    propagation: the name of a pass; "" if every instruction has its sharding. ShardingError if a
-    sharding does not fit.
-    """
-    local = module.clone()
-    local.attributes["num_partitions"] = count
-    context = PassContext()
-    if propagation:
-        make_pass(propagation).run(local, context)
+def shards_of_program(module: HloModule, count: int) -> ArrayShards:
+    """Return the shards by the shardings of the entry's parameters and root."""
     given = [
         pair
-        for p in local.entry.parameters()
+        for p in module.entry.parameters()
         for pair in _leaves(p.shape, p.attributes.get("sharding"))
     ]
-    root = local.entry.root
+    root = module.entry.root
     results = _leaves(root.shape, root.attributes.get("sharding"))
-    make_pass("spmd-partitioning", num_partitions=count, policy=policy).run(local, context)
-    return PartitionedProgram(local, count, tuple(given), tuple(results))
+    return ArrayShards(count, tuple(given), tuple(results))
 
 
 def _leaves(shape: Shape, text: str | None) -> list[tuple[Shape, Sharding]]:
