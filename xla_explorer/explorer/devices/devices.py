@@ -211,9 +211,17 @@ class Devices(CallsOfDevices):
         return answers().timeline_frame(self.placed)
 
     @question("devices")
-    def overlap(self) -> Overlap:
-        """Return each collective's exposed time, the work that could hide it, what forbids it."""
-        found: Overlap = answers().overlap(self.placed)
+    def overlap(self, *passes: str) -> Overlap:
+        """Return each collective's exposed time, the work that could hide it, what forbids it.
+
+        Parameters
+        ----------
+        *passes : str
+            Passes that the device's program goes through first. After
+            `async-collective-creator, latency-hiding-scheduler` the step runs in the order of the
+            schedule: a start begins a transfer and a done waits for it.
+        """
+        found: Overlap = answers().overlap(self.placed, passes)
         return found
 
     @question("devices")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from xla_explorer.compiler.spmd.explanation.collective_rows import Collective, PlacedProgram
+from xla_explorer.compiler.spmd.explanation.later_passes import step_after
 from xla_explorer.compiler.spmd.explanation.step_schedule import hiding_work
 from xla_explorer.explorer.display.blocks import Blocks, Table
 from xla_explorer.explorer.display.quantities import microseconds, number_of
@@ -75,15 +77,20 @@ class Overlap(Report):
         yield Table(OverlapRow._fields, self.rows)
 
 
-def overlap(placed: PlacedProgram) -> Overlap:
-    """Return the overlap of collectives and kernels in a simulated step."""
-    rows = [_row(placed, one) for one in placed.collectives]
-    schedule = placed.schedule
+def overlap(placed: PlacedProgram, passes: Sequence[str] = ()) -> Overlap:
+    """Return the overlap of collectives and kernels in a simulated step.
+
+    passes: names of passes that the device's program goes through first.
+    """
+    schedule, collectives = placed.schedule, placed.collectives
+    if passes:
+        schedule, collectives = step_after(placed, passes)
+    rows = [_row(placed, one, collectives) for one in collectives]
     rows.sort(key=lambda row: -row.exposed_us)
     return Overlap(rows, schedule.us, schedule.exposed_us)
 
 
-def _row(placed: PlacedProgram, one: Collective) -> OverlapRow:
+def _row(placed: PlacedProgram, one: Collective, others: Sequence[Collective]) -> OverlapRow:
     slot = one.slot
     exposed = slot.exposed_us * slot.trips
     hidden = slot.total_us - exposed
@@ -98,15 +105,15 @@ def _row(placed: PlacedProgram, one: Collective) -> OverlapRow:
         independent,
         min(slot.exposed_us, independent) * slot.trips,
         ", ".join(names),
-        _forbids(placed, one, independent) if slot.exposed_us else "",
+        _forbids(others, one, independent) if slot.exposed_us else "",
         one.cause.operation,
     )
 
 
-def _forbids(placed: PlacedProgram, one: Collective, independent: float) -> str:
+def _forbids(others: Sequence[Collective], one: Collective, independent: float) -> str:
     """Return what forbids that kernels run beside a collective."""
     slot, parent = one.slot, one.instruction.parent
-    for other in placed.collectives:
+    for other in others:
         before = other.slot
         same = other.link == one.link and other.instruction.parent is parent
         if same and other is not one and abs(before.start_us + before.us - slot.start_us) < _SAME:

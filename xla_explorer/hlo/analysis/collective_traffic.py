@@ -50,9 +50,14 @@ class CollectiveTraffic(NamedTuple):
     pairs: tuple[tuple[int, int], ...] = ()
 
 
+def collective_of(i: HloInstruction) -> HloInstruction:
+    """Return the instruction that an `async-start` wraps; others stand for themselves."""
+    return i.called[0].root if i.opcode.name == "async-start" else i
+
+
 def collective_kind(i: HloInstruction) -> str:
     """Return the opcode of a collective without `-start`; empty for other instructions."""
-    name = i.opcode.name.removesuffix("-start")
+    name = collective_of(i).opcode.name.removesuffix("-start")
     return name if name in COLLECTIVES else ""
 
 
@@ -78,6 +83,7 @@ def traffic_of(i: HloInstruction, devices: int) -> CollectiveTraffic | None:
     kind = collective_kind(i)
     if not kind:
         return None
+    i = collective_of(i)
     size = float(_result(i, kind).byte_size)
     if kind == "collective-permute":
         pairs = tuple(i.attributes.value("source_target_pairs"))

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from xla_explorer.compiler.costs.topology import Topology
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
-from xla_explorer.compiler.spmd.explanation.step_schedule import trip_count
+from xla_explorer.compiler.spmd.explanation.step_schedule import step_schedule, trip_count
+from xla_explorer.hlo.attributes.mesh import Mesh
 from xla_explorer.hlo.evaluator import evaluate_replicated
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text.parser import parse_hlo
@@ -165,6 +167,16 @@ def test_the_next_iteration_does_not_wait_for_the_collective() -> None:
             reached.add(one)
             pending.append(one)
     assert products and reached.isdisjoint(products)
+
+
+def test_a_simulated_step_hides_the_collective_behind_the_next_iteration() -> None:
+    text = written("plain").replace("2,3", "4096,2048")
+    topology = Topology.named(Mesh((("d", 2),)), "h100")
+    before = step_schedule(parse_hlo(text).entry, topology, 2)
+    module, _ = piped(text, "forward", reuse_buffer=False)
+    make_pass("dce").run(module, PassContext())
+    after = step_schedule(module.entry, topology, 2)
+    assert after.exposed_us < 0.8 * before.exposed_us
 
 
 @pytest.mark.parametrize("index", ["k", "back"])

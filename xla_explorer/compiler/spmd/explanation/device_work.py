@@ -67,9 +67,15 @@ def is_fused(i: HloInstruction) -> bool:
     return user.opcode.name not in _NO_CONSUMER and not collective_kind(user)
 
 
+def waits(i: HloInstruction) -> bool:
+    """Return True for the rest of an asynchronous operation after its start."""
+    return i.opcode.name.endswith(("-done", "-update")) and i.opcode.name != "copy-done"
+
+
 def work_of(i: HloInstruction) -> Work:
     """Return the work of the kernel of an instruction, with the values that are fused into it."""
-    if i.opcode.name in NO_KERNEL or collective_kind(i) or is_fused(i) or i.opcode.name in CONTROL:
+    name = i.opcode.name
+    if name in NO_KERNEL or collective_kind(i) or is_fused(i) or name in CONTROL or waits(i):
         return Work(0.0, 0.0, 4)
     flops = instruction_cost(i).flops
     read: dict[HloInstruction, int] = {}

@@ -19,7 +19,7 @@ from xla_explorer.compiler.spmd.explanation.collective_rows import (
     axes_of,
     placed,
 )
-from xla_explorer.compiler.spmd.explanation.step_schedule import step_schedule
+from xla_explorer.compiler.spmd.explanation.step_schedule import StepSchedule, step_schedule
 from xla_explorer.hlo.analysis.collective_traffic import collective_kind, traffic_of
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -29,6 +29,13 @@ def collectives_after(before: PlacedProgram, passes: Sequence[str]) -> list[Coll
 
     The shares of the causes of a collective add up to 1. passes: names of passes.
     """
+    return step_after(before, passes)[1]
+
+
+def step_after(
+    before: PlacedProgram, passes: Sequence[str]
+) -> tuple[StepSchedule, list[Collective]]:
+    """Return the simulated step after passes, and its collectives with their causes."""
     module = before.program.module.clone()
     for name in ("dce", *passes):
         make_pass(name).run(module, PassContext())
@@ -37,13 +44,14 @@ def collectives_after(before: PlacedProgram, passes: Sequence[str]) -> list[Coll
         for operand in one.instruction.operands:
             known.setdefault(operand.name, one)
     devices, found = before.program.devices, []
-    for slot in step_schedule(module.entry, before.topology, devices).slots:
+    schedule = step_schedule(module.entry, before.topology, devices)
+    for slot in schedule.slots:
         traffic = traffic_of(slot.instruction, devices)
         if traffic is not None:
             axes = axes_of(before.program.mesh, traffic)
             causes = _causes(slot.instruction, axes, known, before.collectives)
             found.append(placed(before.topology, slot, traffic, axes, causes))
-    return found
+    return schedule, found
 
 
 def _causes(

@@ -4,6 +4,9 @@ A collective starts as soon as its operands are ready and its class of links is 
 computes the first ready kernel in program order; if none is ready, it waits, and the wait is
 exposed time of the collective that ends it. Collectives on one class of links run one after
 another (parallel_collective_overlap_limit 1 in XLA's latency_hiding_scheduler.h).
+
+A computation with a schedule and asynchronous pairs runs in its order instead: a start begins the
+transfer, a done waits for it, and a collective without a pair stops the device until it ends.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from dataclasses import dataclass, field, replace
 
 from xla_explorer.compiler.costs.links import Machine
 from xla_explorer.compiler.costs.topology import Topology
-from xla_explorer.compiler.spmd.explanation.device_work import work_of
+from xla_explorer.compiler.spmd.explanation.device_work import waits, work_of
 from xla_explorer.compiler.transforms.loops.induction import InductionVariable, find_induction
 from xla_explorer.hlo.analysis.backend_config import known_trip_count
 from xla_explorer.hlo.analysis.collective_traffic import CollectiveTraffic, traffic_of
@@ -162,7 +165,8 @@ class _Run:
     """The state of the simulation of one computation."""
 
     def __init__(self, simulation: _Simulation, computation: HloComputation) -> None:
-        self.simulation, self.order = simulation, list(computation.sequence())
+        self.simulation, self.computation = simulation, computation
+        self.order = list(computation.sequence())
         self.place = {i: k for k, i in enumerate(self.order)}
         self.inner: dict[HloInstruction, StepSchedule] = {}
         self.done: dict[HloInstruction, float] = {}
@@ -176,6 +180,8 @@ class _Run:
 
     def simulate(self) -> None:
         """Run every instruction, then add the exposed times to the slots."""
+        if self.computation.schedule is not None and any(map(waits, self.order)):
+            self._run_in_order()
         for i in self.order:
             if not self.left[i]:
                 heapq.heappush(self.ready, (0.0, self.place[i]))
@@ -191,6 +197,31 @@ class _Run:
         self.slots = [
             replace(slot, exposed_us=self.exposed.get(slot.instruction, 0.0)) for slot in self.slots
         ]
+
+    def _run_in_order(self) -> None:
+        """Run every instruction in the order of the schedule."""
+        for i in self.order:
+            if self._beside(self.place[i]):
+                end = self._collective(i, self.clock)
+                self.done[i] = end
+                if i.opcode.name.endswith("-start"):
+                    continue
+                self._stop_until(end)
+            elif waits(i):
+                self._stop_until(max([self.done[o] for o in i.operands]))
+            else:
+                us = self._us(i)
+                if us:
+                    self.slots.append(Slot(i, COMPUTE, self.clock, us))
+                self.clock += us
+            self.done[i] = self.clock
+        self.end, self.order = self.clock, []
+
+    def _stop_until(self, end: float) -> None:
+        """Let the device wait for the end of a collective."""
+        if end > self.clock:
+            self._wait(self.clock, end)
+            self.clock = end
 
     def _start_what_is_ready(self) -> None:
         """Start ready collectives, and queue ready kernels in program order."""

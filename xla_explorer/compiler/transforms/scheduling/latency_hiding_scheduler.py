@@ -2,9 +2,10 @@
 
 List scheduling from the end of the program backwards. A done is placed as late as its readers
 allow, which opens a window. Independent work fills the window. The start closes it after the
-estimated latency, and earlier only if no other work is left. Of several instructions the one at the
-end of the longest chain (latencies included) is first. Runs before copy insertion, which keeps the
-order. Source: xla/service/latency_hiding_scheduler.cc.
+estimated latency, and earlier only if no other work is left. While no window is open, readers of a
+done are placed first. Of several instructions the one at the end of the longest chain (latencies
+included) is first. Runs before copy insertion, which keeps the order.
+Source: xla/service/latency_hiding_scheduler.cc.
 """
 
 from __future__ import annotations
@@ -172,6 +173,11 @@ class BackwardList:
             for i in earlier:
                 self.after[i] += 1
         self.depth = self._depths(sequence)
+        # Asynchronous operations in front of each instruction, along one path.
+        self.waits: dict[HloInstruction, int] = {}
+        for i in sequence:
+            inner = max([self.waits[o] for o in i.operands], default=0)
+            self.waits[i] = inner + (i in self.of_done)
 
     def _depths(self, sequence: list[HloInstruction]) -> Mapping[HloInstruction, float]:
         """Return the critical path to the end of each instruction, through operands alone."""
@@ -235,11 +241,13 @@ class BackwardList:
         opens = done is not None and not crowded
         memory = float(self._growth(i, alive)) if pressed else 0.0
         closes = start is not None and not early
+        idle = not any(overlapping.values())  # no window is open: the next done opens one
         return (
             float(crowded),
             early,
             memory,
             0.0 if opens or closes else 1.0,
+            -float(self.waits[i]) if idle else 0.0,
             -self.depth[i],
             -float(self.place[i]),
         )
