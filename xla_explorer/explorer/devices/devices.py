@@ -73,6 +73,7 @@ class Devices(CallsOfDevices):
     ) -> None:
         super().__init__(module, base, session)
         self.topology, self.policy, self.base = topology, policy, base
+        self._windowed_mib = -1
 
     @property
     def given_module(self) -> HloModule:
@@ -82,7 +83,7 @@ class Devices(CallsOfDevices):
     @cached_property
     def placed(self) -> PlacedProgram:
         """The partitioned program on the machine, with every record."""
-        program = answers().recorded_partitioning(self._module, self.policy)
+        program = answers().recorded_partitioning(self._module, self.policy, self._windowed_mib)
         place = answers().Topology.named(program.mesh, self.topology)
         found: PlacedProgram = answers().PlacedProgram(program, place)
         return found
@@ -231,8 +232,13 @@ class Devices(CallsOfDevices):
         return found
 
     # -- other machines and shardings --------------------------------------------------------------
-    def on(self, topology: str | None = None, policy: str | None = None) -> Devices:
-        """Return the same program on another machine, or by another policy of the partitioner.
+    def on(
+        self,
+        topology: str | None = None,
+        policy: str | None = None,
+        windowed_einsum_mib: int = -1,
+    ) -> Devices:
+        """Return the same program on another machine, or by other choices of the partitioner.
 
         Parameters
         ----------
@@ -240,6 +246,9 @@ class Devices(CallsOfDevices):
             A machine, such as `tpu-v5p`.
         policy : str, optional
             `cost` or `xla`.
+        windowed_einsum_mib : int, optional
+            Gathered operands and scattered results from this size on make a product a loop of
+            products, which hides the transfers. By default none, and from 256 by the policy `xla`.
 
         Raises
         ------
@@ -249,7 +258,9 @@ class Devices(CallsOfDevices):
         if topology is not None and topology.lower() != "cpu":  # which is measured at first use
             answers().machine_of(topology)
         answers().require_policy(policy or self.policy)
-        return Devices(self._module, topology or self.topology, policy or self.policy, self)
+        made = Devices(self._module, topology or self.topology, policy or self.policy, self)
+        made._windowed_mib = windowed_einsum_mib
+        return made
 
     def what_if(self, shardings: Mapping[str, Spec] | str) -> Devices:
         """Return the devices of the program with other annotations.

@@ -16,7 +16,10 @@ from xla_explorer.compiler.spmd.partitioning.sharding_errors import (
     check_shardings,
     header_error,
 )
-from xla_explorer.compiler.spmd.partitioning.spmd_partitioning import partition_module
+from xla_explorer.compiler.spmd.partitioning.spmd_partitioning import (
+    WindowedEinsum,
+    partition_module,
+)
 from xla_explorer.compiler.spmd.propagation.module_writer import ModuleWriter
 from xla_explorer.compiler.spmd.propagation.report import ShardingReport, propagated
 from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
@@ -71,11 +74,14 @@ class RecordedPartitioning:
         return annotations_of(self.report.graph)
 
 
-def recorded_partitioning(module: HloModule, policy: str = "cost") -> RecordedPartitioning:
+def recorded_partitioning(
+    module: HloModule, policy: str = "cost", windowed_mib: int = -1
+) -> RecordedPartitioning:
     """Propagate the shardings of a module and partition it; the module stays unchanged.
 
-    policy: `cost` (the fewest bytes) or `xla` (XLA's order of choices). ShardingError if a sharding
-    or the mesh does not fit, with the place.
+    policy: `cost` (the fewest bytes) or `xla` (XLA's order of choices). windowed_mib: from which
+    size on products become loops, see `WindowedEinsum`. ShardingError if a sharding or the mesh
+    does not fit, with the place.
 
     Examples
     --------
@@ -97,7 +103,7 @@ def recorded_partitioning(module: HloModule, policy: str = "cost") -> RecordedPa
         DeadCodeElimination().run(copy, PassContext())
     callers = {called: i for i in copy.instructions() for called in i.called}
     shards = shards_of_program(copy, count)
-    run = partition_module(copy, count, policy)
+    run = partition_module(copy, count, policy, WindowedEinsum(windowed_mib))
     mesh = report.graph.mesh if report.graph.mesh.axes else Mesh((("devices", count),))
     return RecordedPartitioning(module, report, copy, run, mesh, shards, callers)
 

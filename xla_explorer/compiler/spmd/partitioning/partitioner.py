@@ -64,6 +64,10 @@ class PartitionRun:
         The decisions, in order.
     parts : dict of str to ShardedValue
         The arrays of the entry, by the names of their instructions.
+    windowed_from : int or None
+        Bytes from which a gathered operand or a scattered result makes a product a loop.
+    unrolls_windows : bool
+        Two parts of such a product in each iteration.
     """
 
     module: HloModule
@@ -73,6 +77,8 @@ class PartitionRun:
     choices: list[PartitionChoice] = field(default_factory=list)
     made: dict[tuple[int, str], HloComputation] = field(default_factory=dict)
     parts: dict[str, ShardedValue] = field(default_factory=dict)
+    windowed_from: int | None = None
+    unrolls_windows: bool = False
 
     @property
     def axes(self) -> DeviceAxes:

@@ -12,7 +12,17 @@ from xla_explorer.compiler.spmd.partitioning.device_axes import Axes, Tiling
 from xla_explorer.compiler.spmd.partitioning.factors import Assignment, Factor, FactorTable
 from xla_explorer.compiler.spmd.partitioning.halo import masked
 from xla_explorer.compiler.spmd.partitioning.partitioner import Partitioner, handles
+from xla_explorer.compiler.spmd.partitioning.resharding import cut_to
 from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue, Value
+from xla_explorer.compiler.spmd.partitioning.windowed_einsum import (
+    LOOP,
+    WindowedProduct,
+    Windows,
+    plain_name,
+    refusal,
+    windowed_bytes,
+    windows_of,
+)
 from xla_explorer.compiler.spmd.partitioning.xla_order.contraction_order import ContractionOrder
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -65,7 +75,11 @@ def contracted(
     tilings = [Tiling(v.tiling.dims, wanted.manual) for v in values]
     table = FactorTable(p.axes, factors, [*tilings, wanted])
     chosen = _chosen(p, i, values, table, wanted)
-    given = [p.to(v, chosen.tiling(k, v.shape.rank)) for k, v in enumerate(values)]
+    windows = _windows(p, i, values, chosen, wanted)
+    targets = [chosen.tiling(k, v.shape.rank) for k, v in enumerate(values)]
+    if windows is not None and windows.kind != "scatter":
+        targets[windows.array] = values[windows.array].tiling
+    given = [p.to(v, target) for v, target in zip(values, targets, strict=True)]
     inner = [
         [f.dims[k] for f in factors if f.contracted and f.dims[k] is not None] for k in range(2)
     ]
@@ -74,6 +88,8 @@ def contracted(
         for v, dims in zip(given, inner, strict=True)
     ]
     result = chosen.tiling(len(values), i.shape.rank)
+    if windows is not None:
+        return _looped(p, i, parts, (windows, chosen), wanted)
     local = p.w.copied(i, parts, p.local_shape(i.shape, result))
     value = p.made(local, i.shape, result)
     add = p.run.state.combiner("add", i.shape.element_type) if chosen.partial else None
@@ -81,6 +97,57 @@ def contracted(
     if not p.cheapest:
         value, runs = _sliced_sum(p, value, runs, wanted, add)
     return value if add is None else p.all_reduced_by_dim(value, runs, add, wanted)
+
+
+def _windows(
+    p: Partitioner,
+    i: HloInstruction,
+    values: Sequence[ShardedValue],
+    chosen: Assignment,
+    wanted: Tiling,
+) -> Windows | None:
+    """Return the loop that a product becomes, and record the decision if there may be one."""
+    found = windows_of(p, values, chosen, wanted) if i.opcode.name == "dot" else None
+    if found is None:
+        return None
+    size = windowed_bytes(p, values, chosen, found, i.shape)
+    reason = refusal(size, p.run.windowed_from)
+    count = p.axes.tiles(found.axes)
+    sent = size / count * (count - 1)
+    p.choose(
+        "windowed-einsum",
+        plain_name(found) if reason else LOOP,
+        [
+            Alternative(plain_name(found), sent * (1 + (found.kind == "scatter")), size),
+            Alternative(LOOP, sent, 2 * size // count, 0, reason),
+        ],
+    )
+    return None if reason else found
+
+
+def _looped(
+    p: Partitioner,
+    i: HloInstruction,
+    parts: Sequence[HloInstruction],
+    how: tuple[Windows, Assignment],
+    wanted: Tiling,
+) -> Value:
+    """Write a product as a loop, and sum over the axes that the loop does not run along."""
+    windows, chosen = how
+    result = chosen.tiling(2, i.shape.rank)
+    if windows.kind == "scatter":
+        result = result.with_dim(windows.other, wanted.dims[windows.other])
+    local = p.local_shape(i.shape, result)
+    sizes = list(local.dimensions)
+    if windows.kind == "free":
+        sizes[windows.other] = windows.shard * p.axes.tiles(windows.axes)
+    made = WindowedProduct(p, i, windows, parts).written(sizes)
+    value = p.made(cut_to(p.w, made, local.dimensions), i.shape, result)
+    if not chosen.partial or windows.kind == "scatter":
+        return value
+    add = p.run.state.combiner("add", i.shape.element_type)
+    runs = [a for f, a in zip(chosen.factors, chosen.axes, strict=True) if f.contracted]
+    return p.all_reduced_by_dim(value, runs, add, wanted)
 
 
 def _sliced_sum(
