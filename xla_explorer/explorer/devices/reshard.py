@@ -14,7 +14,8 @@ from xla_explorer.compiler.spmd.explanation.mesh_groups import (
     spec_text,
 )
 from xla_explorer.compiler.spmd.partitioning.device_axes import DeviceAxes, Tiling, axes_for
-from xla_explorer.compiler.spmd.partitioning.reshard_plan import Move, ReshardPath, path_for, paths
+from xla_explorer.compiler.spmd.partitioning.reshard_moves import Move
+from xla_explorer.compiler.spmd.partitioning.reshard_plan import ReshardPath, path_for, paths
 from xla_explorer.explorer.display.blocks import Blocks, Table
 from xla_explorer.explorer.display.quantities import byte_count, microseconds
 from xla_explorer.explorer.display.report import Report

@@ -44,3 +44,15 @@ def test_two_exchanges_replace_a_whole_copy() -> None:
     kinds = [i.opcode.name for i in module.entry.instructions.values()]
     assert kinds.count("all-to-all") == 2
     assert "all-gather" not in kinds
+
+
+def test_xla_slices_copies_before_it_exchanges() -> None:
+    """Slice toward the target first, then one exchange and a permutation of the devices."""
+    text = """ENTRY e {
+      x = f32[16,16] parameter(0), sharding={devices=[4,1,2]<=[2,4]T(1,0) last_tile_dim_replicate}
+      ROOT y = f32[16,16] copy(x), sharding={devices=[1,8]<=[2,4]T(1,0)}
+    }"""
+    array = np.arange(256, dtype=np.float32).reshape(16, 16)
+    module = compare(text, 8, [array], "xla")
+    kinds = [i.opcode.name for i in module.instructions()]
+    assert kinds.count("all-to-all") == kinds.count("collective-permute") == 1

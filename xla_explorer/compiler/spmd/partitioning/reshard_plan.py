@@ -9,11 +9,19 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from xla_explorer.compiler.spmd.partitioning.device_axes import Axes, DeviceAxes, Tiling
+from xla_explorer.compiler.spmd.partitioning.reshard_moves import (
+    MOVES,
+    Move,
+    MovedArray,
+    exchanges,
+    joining,
+    slices_toward,
+)
 from xla_explorer.foundation.limits import check_deadline
 
 _MOST_STATES = 3000
@@ -22,32 +30,6 @@ _STATES_A_CHECK = 256
 _FEW_AXES = 4
 # A path of fewer collectives wins if the bytes are within this many of each other.
 _LATENCY_BYTES = 0.01
-
-
-@dataclass(frozen=True)
-class Move:
-    """One step of a path.
-
-    Attributes
-    ----------
-    kind : str
-        slice, all-gather, all-reduce, all-to-all or collective-permute.
-    result : Tiling
-        The sharding after it.
-    sent : float
-        Bytes that one device sends.
-    dim, to : int
-        The dimension that loses axes, and the one that takes them; -1 if none.
-    axes : tuple of int
-        The axes that move.
-    """
-
-    kind: str
-    result: Tiling
-    sent: float = 0.0
-    dim: int = -1
-    to: int = -1
-    axes: Axes = ()
 
 
 @dataclass(frozen=True)
@@ -74,38 +56,12 @@ class ReshardPath:
         return sum([move.kind != "slice" for move in self.moves])
 
 
-@dataclass(frozen=True)
-class _Array:
-    """The array that is moved: its sizes, its element's bytes, and the devices."""
-
-    axes: DeviceAxes
-    sizes: tuple[int, ...]
-    width: int
-    _bytes: dict[Tiling, int] = field(default_factory=dict, repr=False)
-
-    def local(self, tiling: Tiling) -> tuple[int, ...]:
-        return self.axes.local(self.sizes, tiling)
-
-    def bytes(self, tiling: Tiling) -> int:
-        found = self._bytes.get(tiling)
-        if found is None:
-            found = self._bytes[tiling] = math.prod(self.local(tiling)) * self.width
-        return found
-
-    def aligned(self, dim: int, coarse: Axes, fine: Axes) -> bool:
-        """Return True if the tiles of `fine` are parts of those of `coarse`, padding included."""
-        if not coarse:
-            return True
-        size, a, b = self.sizes[dim], self.axes.tiles(coarse), self.axes.tiles(fine)
-        return -(-size // a) == -(-size // b) * (b // a)
-
-
 @lru_cache(maxsize=4096)
 def paths(
     axes: DeviceAxes, sizes: tuple[int, ...], width: int, source: Tiling, target: Tiling
 ) -> tuple[ReshardPath, ...]:
     """Return the distinct paths, the cheapest first; the last one copies the whole array."""
-    array = _Array(axes, sizes, width)
+    array = MovedArray(axes, sizes, width)
     found = [_cheapest(array, source, target, _ALL_KINDS), *_xla(array, source, target)]
     known: dict[str, ReshardPath] = {}
     for path in found:
@@ -136,7 +92,7 @@ def path_for(
         source = Tiling(source.dims, target.manual)
     if source == target:
         return ReshardPath(source, target, ())
-    array = _Array(axes, sizes, width)
+    array = MovedArray(axes, sizes, width)
     if policy == "xla":
         found = next(_xla(array, source, target), None)
         if found is not None:
@@ -147,6 +103,7 @@ def path_for(
 _ALL_KINDS = frozenset(["slice", "all-gather", "all-to-all", "collective-permute"])
 _GATHERS = frozenset(["all-gather"])
 _TO_COPIES = frozenset(["all-gather", "all-to-all", "collective-permute"])
+_AFTER_SLICES = frozenset(["all-to-all toward target", "collective-permute"])
 # XLA's choices in order: the first set of kinds that leads to the target.
 _XLA_ORDER = (
     frozenset(["collective-permute"]),
@@ -154,12 +111,12 @@ _XLA_ORDER = (
     frozenset(["all-to-all", "collective-permute"]),
     _GATHERS,
     frozenset(["all-gather", "collective-permute"]),
-    frozenset(["slice", "all-to-all", "collective-permute"]),
+    _AFTER_SLICES,
     _TO_COPIES,
 )
 
 
-def _xla(array: _Array, source: Tiling, target: Tiling) -> Iterator[ReshardPath]:
+def _xla(array: MovedArray, source: Tiling, target: Tiling) -> Iterator[ReshardPath]:
     if source.is_replicated:
         found = _cheapest(array, source, target, frozenset(["slice"]))
         if found is not None:
@@ -174,9 +131,15 @@ def _xla(array: _Array, source: Tiling, target: Tiling) -> Iterator[ReshardPath]
             break
         if kinds == _TO_COPIES and not target.used < source.used:
             continue
-        if "all-to-all" in kinds and not _takes_exchanges(array, source, target):
+        if any("all-to-all" in kind for kind in kinds) and not _takes_exchanges(
+            array, source, target
+        ):
             continue
-        found = _cheapest(array, source, target, kinds)
+        found = (
+            _after_slices(array, source, target)
+            if kinds == _AFTER_SLICES
+            else _cheapest(array, source, target, kinds)
+        )
         if found is not None:
             yield found
             return
@@ -185,7 +148,23 @@ def _xla(array: _Array, source: Tiling, target: Tiling) -> Iterator[ReshardPath]
         yield whole
 
 
-def _swapped(array: _Array, source: Tiling, target: Tiling) -> ReshardPath | None:
+def _after_slices(array: MovedArray, source: Tiling, target: Tiling) -> ReshardPath | None:
+    """Return the path that first slices dimensions with too few tiles, then exchanges.
+
+    Source: ReshardFromPartialReplicateWithDynamicSlice in spmd_partitioner.cc.
+    """
+    at, moves = source, list[Move]()
+    while True:
+        move = next(slices_toward(array, at, target, _singles(array)), None)
+        if move is None:
+            break
+        moves.append(move)
+        at = move.result
+    rest = _cheapest(array, at, target, _AFTER_SLICES)
+    return None if rest is None else ReshardPath(source, target, (*moves, *rest.moves))
+
+
+def _swapped(array: MovedArray, source: Tiling, target: Tiling) -> ReshardPath | None:
     """Return an all-to-all and a permute if two dimensions swap their numbers of tiles, or None."""
     tiles = [[array.axes.tiles(axes) for axes in tiling.dims] for tiling in (source, target)]
     differ = [d for d, (a, b) in enumerate(zip(*tiles, strict=True)) if a != b]
@@ -195,7 +174,7 @@ def _swapped(array: _Array, source: Tiling, target: Tiling) -> ReshardPath | Non
     few, many = tiles[1][dim], tiles[0][dim]
     if (tiles[0][to], tiles[1][to]) != (few, many) or few == 1:
         return None
-    for move in _exchanges(array, source, target, _singles(array)):
+    for move in exchanges(array, source, target, _singles(array)):
         counts = [array.axes.tiles(axes) for axes in move.result.dims]
         if move.kind == "all-to-all" and counts == tiles[1]:
             sent = float(array.bytes(move.result))
@@ -204,7 +183,7 @@ def _swapped(array: _Array, source: Tiling, target: Tiling) -> ReshardPath | Non
     return None
 
 
-def _takes_exchanges(array: _Array, source: Tiling, target: Tiling) -> bool:
+def _takes_exchanges(array: MovedArray, source: Tiling, target: Tiling) -> bool:
     """Return True if XLA finds all-to-alls between two shardings.
 
     The dimensions must have the same numbers of tiles in another order, or two of them the same
@@ -223,18 +202,18 @@ def _takes_exchanges(array: _Array, source: Tiling, target: Tiling) -> bool:
     return max(tiles) == count
 
 
-def _singles(array: _Array) -> tuple[Axes, ...]:
+def _singles(array: MovedArray) -> tuple[Axes, ...]:
     return tuple([(k,) for k in range(len(array.axes.sizes))])
 
 
-def _sums(array: _Array, source: Tiling, target: Tiling) -> bool:
+def _sums(array: MovedArray, source: Tiling, target: Tiling) -> bool:
     """Return True if several dimensions are gathered, one of them by an all-reduce."""
     split = [d for d, axes in enumerate(source.dims) if axes and not target.dims[d]]
     few = [2 * array.sizes[d] <= array.axes.tiles(source.dims[d]) for d in split]
     return len(split) > 1 and any(few)
 
 
-def _by_whole_copy(array: _Array, source: Tiling, target: Tiling) -> ReshardPath | None:
+def _by_whole_copy(array: MovedArray, source: Tiling, target: Tiling) -> ReshardPath | None:
     """Return the path that gathers every dimension that differs, then slices."""
     if source.manual != target.manual:
         return None
@@ -248,7 +227,7 @@ def _by_whole_copy(array: _Array, source: Tiling, target: Tiling) -> ReshardPath
     return ReshardPath(source, target, tuple(moves))
 
 
-def _unsplit(array: _Array, at: Tiling, dims: Sequence[int], moves: list[Move]) -> Tiling:
+def _unsplit(array: MovedArray, at: Tiling, dims: Sequence[int], moves: list[Move]) -> Tiling:
     """Gather some dimensions: those of one element together, then the gathers, then the sums.
 
     The dimensions of one element need one all-reduce over all their axes.
@@ -266,26 +245,14 @@ def _unsplit(array: _Array, at: Tiling, dims: Sequence[int], moves: list[Move]) 
     return at
 
 
-def _gathered(array: _Array, at: Tiling, dim: int, axes: Axes, moves: list[Move]) -> Tiling:
+def _gathered(array: MovedArray, at: Tiling, dim: int, axes: Axes, moves: list[Move]) -> Tiling:
     after = at.with_dim(dim, at.dims[dim][: -len(axes)])
-    moves.append(_joining(array, at, after, dim, axes))
+    moves.append(joining(array, at, after, dim, axes))
     return after
 
 
-def _joining(array: _Array, at: Tiling, after: Tiling, dim: int, axes: Axes) -> Move:
-    """Return the move that gives devices along axes each other's parts.
-
-    If most devices have padding only, an all-reduce of the whole dimension sends less.
-    """
-    count = array.axes.tiles(axes)
-    if not after.dims[dim] and 2 * array.sizes[dim] <= count:
-        sent = 2 * array.bytes(after) * (count - 1) / count
-        return Move("all-reduce", after, sent, dim, -1, axes)
-    return Move("all-gather", after, array.bytes(at) * (count - 1), dim, -1, axes)
-
-
 def _cheapest(
-    array: _Array, source: Tiling, target: Tiling, kinds: frozenset[str]
+    array: MovedArray, source: Tiling, target: Tiling, kinds: frozenset[str]
 ) -> ReshardPath | None:
     """Return the path of the fewest bytes by moves of some kinds, or None."""
     if source.manual != target.manual:
@@ -310,7 +277,7 @@ def _price(move: Move) -> float:
 
 
 def _searched(
-    array: _Array,
+    array: MovedArray,
     ends: tuple[Tiling, Tiling],
     kinds: frozenset[str],
     atoms: Sequence[Axes],
@@ -324,7 +291,7 @@ def _searched(
     source, target = ends
     wanted, limit = array.bytes(target), limit * (1 + 1e-9) + 1e-6
     most = max(array.bytes(source), wanted)
-    steps = [moves_of for kind, moves_of in _MOVES.items() if kind in kinds]
+    steps = [moves_of for kind, moves_of in MOVES.items() if kind in kinds]
     counter = itertools.count()
     heap: list[tuple[float, int, Tiling, tuple[Move, ...]]] = [(0.0, next(counter), source, ())]
     done: set[Tiling] = set()
@@ -383,85 +350,3 @@ def _joins(
     """Return True if an axis belongs to the run of the axis in front of it."""
     (leader,) = before[axis]
     return leader is not None and after[leader] == {axis}
-
-
-def _suffixes(axes: Axes, atoms: Sequence[Axes]) -> Iterator[Axes]:
-    """Yield the minor parts of a dimension's axes that end between atoms."""
-    starts = {atom[0] for atom in atoms}
-    for k in range(len(axes) - 1, -1, -1):
-        if axes[k] in starts:
-            yield axes[k:]
-
-
-def _slices(array: _Array, at: Tiling, target: Tiling, atoms: Sequence[Axes]) -> Iterator[Move]:
-    wanted = target.used
-    for atom in atoms:
-        if not at.used.isdisjoint(atom) or not wanted.issuperset(atom):
-            continue
-        for dim, axes in enumerate(at.dims):
-            if array.sizes[dim] > 1 and array.aligned(dim, axes, (*axes, *atom)):
-                yield Move("slice", at.with_dim(dim, (*axes, *atom)), 0.0, -1, dim, atom)
-
-
-def _gathers(array: _Array, at: Tiling, target: Tiling, atoms: Sequence[Axes]) -> Iterator[Move]:
-    for dim, axes in enumerate(at.dims):
-        for gone in _suffixes(axes, atoms):
-            rest = axes[: len(axes) - len(gone)]
-            if array.aligned(dim, rest, axes):
-                yield _joining(array, at, at.with_dim(dim, rest), dim, gone)
-
-
-def _exchanges(array: _Array, at: Tiling, target: Tiling, atoms: Sequence[Axes]) -> Iterator[Move]:
-    for dim, axes in enumerate(at.dims):
-        for gone in _suffixes(axes, atoms):
-            rest = axes[: len(axes) - len(gone)]
-            if not array.aligned(dim, rest, axes):
-                continue
-            k = array.axes.tiles(gone)
-            for to, others in enumerate(at.dims):
-                if (
-                    to != dim
-                    and array.sizes[to] > 1
-                    and array.aligned(to, others, (*others, *gone))
-                ):
-                    after = at.with_dim(dim, rest).with_dim(to, (*others, *gone))
-                    old, new = [-(-array.sizes[to] // array.axes.tiles(one))
-                                for one in (others, (*others, *gone))]  # fmt: skip
-                    padded = array.bytes(at) // max(old, 1) * new * k
-                    yield Move("all-to-all", after, padded * (k - 1) / k, dim, to, gone)
-
-
-def _permutes(array: _Array, at: Tiling, target: Tiling, atoms: Sequence[Axes]) -> Iterator[Move]:
-    """Yield permutations of devices that bring dimensions to the target's axes."""
-    leading = [_leading(array, axes, want) for axes, want in zip(at.dims, target.dims, strict=True)]
-    orders = [_reordered(axes, want) for axes, want in zip(at.dims, target.dims, strict=True)]
-    whole = [axes if lead is None else lead for axes, lead in zip(at.dims, leading, strict=True)]
-    for dims in (whole, orders):
-        used = [k for axes in dims for k in axes]
-        after = Tiling(tuple(dims), at.manual)
-        if after != at and len(set(used)) == len(used):
-            yield Move("collective-permute", after, float(array.bytes(at)))
-
-
-def _leading(array: _Array, axes: Axes, want: Axes) -> Axes | None:
-    """Return the leading axes of the target with as many tiles as a dimension has, or None."""
-    tiles = array.axes.tiles(axes)
-    for length in range(len(want) + 1):
-        if array.axes.tiles(want[:length]) == tiles:
-            return want[:length]
-    return None
-
-
-def _reordered(axes: Axes, want: Axes) -> Axes:
-    """Return a dimension's axes with the target's in front, in the target's order."""
-    first = [k for k in want if k in axes]
-    return (*first, *[k for k in axes if k not in first])
-
-
-_Moves = Callable[[_Array, Tiling, Tiling, Sequence[Axes]], Iterator[Move]]
-_MOVES: dict[str, _Moves] = {
-    "slice": _slices,
-    "all-gather": _gathers,
-    "all-to-all": _exchanges,
-    "collective-permute": _permutes,
-}

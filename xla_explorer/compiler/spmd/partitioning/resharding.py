@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from xla_explorer.compiler.spmd.partitioning.device_axes import DeviceAxes, Tiling
-from xla_explorer.compiler.spmd.partitioning.reshard_plan import Move, ReshardPath
+from xla_explorer.compiler.spmd.partitioning.reshard_moves import Move
+from xla_explorer.compiler.spmd.partitioning.reshard_plan import ReshardPath
 from xla_explorer.compiler.spmd.partitioning.sharded_value import ShardedValue
 from xla_explorer.compiler.spmd.partitioning.writer import Pairs, Writer
 from xla_explorer.hlo.instruction import HloInstruction

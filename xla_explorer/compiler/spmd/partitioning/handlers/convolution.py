@@ -226,7 +226,7 @@ def _chosen(
     for number, name in enumerate(("batch_group_count", "feature_group_count")):
         groups = int(plan.i.attributes.value(name))
         if groups > 1 and not p.cheapest:
-            usual = grouped_assignment(table, usual, groups, number) or usual
+            usual = grouped_assignment(table, usual, groups, number) or _ungrouped(plan, usual)
     candidates = dict.fromkeys([usual, *table.candidates()])
     allowed = [a for a in candidates if _allowed(p, plan, a)]
     if usual not in allowed:
@@ -258,6 +258,18 @@ def _chosen(
             ],
         )
     return best
+
+
+def _ungrouped(plan: _Plan, usual: Assignment) -> Assignment:
+    """Return the assignment without the groups' handlers.
+
+    XLA gathers everything for groups of several channels.
+    """
+    channels = plan.i.operands[0].shape.dimensions[plan.labels.input_feature]
+    features = int(plan.i.attributes.value("feature_group_count"))
+    if not 1 < features < channels:
+        return usual
+    return Assignment(usual.factors, ((),) * len(usual.factors), usual.manual)
 
 
 def _written(
