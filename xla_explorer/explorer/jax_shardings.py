@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
-from xla_explorer.compiler.spmd.partitioning.sharding_errors import ShardingError, argument_error
 from xla_explorer.explorer.devices.device_calls import answers
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.attributes.mesh import Mesh
+from xla_explorer.hlo.attributes.sharding_error import ShardingError, argument_error
 from xla_explorer.hlo.evaluator.plan import has_side_effect
 from xla_explorer.hlo.module import HloModule
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from xla_explorer.compiler.costs.machines import machine_of
-from xla_explorer.compiler.spmd.partitioning.sharding_errors import argument_error
 from xla_explorer.compiler.spmd.propagation.graph_builder import graph_of
 from xla_explorer.explorer.devices.found_shardings import (
     ShardingCandidate,
@@ -24,6 +23,7 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.limits import OutOfTimeError, limited_run
 from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.attributes.mesh import Mesh
+from xla_explorer.hlo.attributes.sharding_error import argument_error
 from xla_explorer.hlo.module import HloModule
 
 _BEAM = 4  # lists of tactics that are kept for each axis

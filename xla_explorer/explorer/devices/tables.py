@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.compiler.spmd.partitioning.sharding_errors import argument_error
 from xla_explorer.explorer.devices.shardings import require_value
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.explorer.tables import NOUNS
 from xla_explorer.foundation.suggestions import nearest
+from xla_explorer.hlo.attributes.sharding_error import argument_error
 
 if TYPE_CHECKING:
     import pandas

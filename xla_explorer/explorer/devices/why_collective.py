@@ -11,12 +11,12 @@ from xla_explorer.compiler.spmd.explanation.collective_rows import Collective, P
 from xla_explorer.compiler.spmd.explanation.recorded_partitioning import RecordedPartitioning
 from xla_explorer.compiler.spmd.explanation.step_schedule import hiding_work
 from xla_explorer.compiler.spmd.partitioning.choices import PartitionChoice
-from xla_explorer.compiler.spmd.partitioning.sharding_errors import argument_error
 from xla_explorer.explorer.devices.tables import Places, cause_words
 from xla_explorer.explorer.display.blocks import Blocks, Listing, Sentence, Table
 from xla_explorer.explorer.display.quantities import byte_count, microseconds, number_of
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.foundation.suggestions import nearest
+from xla_explorer.hlo.attributes.sharding_error import argument_error
 
 MOST_STEPS = 4  # of propagation, that an answer shows for each annotation
 

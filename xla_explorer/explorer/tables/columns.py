@@ -148,6 +148,26 @@ _ALL: Final = (
     Column("independent_us", "us", "the time of kernels that could run beside it", "more", 3),
     Column("independent", "", "kernels that could run beside a collective", rank=4),
     Column("forbids", "", "the reason why no kernel can run beside a collective", rank=4),
+    # Profiles of several hosts.
+    Column("hosts", "", "the hosts of a group", rank=2),
+    Column("offset_us", "us", "added to the times of a host, for the first host's clock", "", 4),
+    Column("spread_us", "us", "the standard deviation behind the offset of a clock", "less", 5),
+    Column("matched", "count", "common collectives that aligned a clock", "more", 5),
+    Column("shift", "count", "visits by which a recording began later", "", 7),
+    Column("arrived_last", "count", "collectives in which a host or device came last", "less", 2),
+    Column("held_up_us", "us", "the time for which others waited for this one alone", "less", 1),
+    Column("waited_us", "us", "the time of waiting for the last one, in all", "less", 1),
+    Column("skew_us", "us", "the median time from the first to the last arrival", "less", 3),
+    Column(
+        "transfer_us", "us", "the median time from the last arrival to the departure", "less", 3
+    ),
+    Column("straggler", "", "the device that came last most often", rank=3),
+    Column("slower", "", "a transfer time by that of the median group or link", "less", 3),
+    Column("meetings", "count", "collectives that a device took part in", "", 5),
+    Column("late_us", "us", "the median arrival after the median member's", "less", 4),
+    Column("because", "", "what took longer before a collective than elsewhere", rank=4),
+    Column("because_us", "us", "how much longer it took", "less", 5),
+    Column("pairs", "count", "pairs of devices of a collective-permute", "", 5),
     Column("local", "", "the value on one device", rank=2),
     Column("operands_right", "", "True if the operands are right on all devices", rank=5),
     # Searches.

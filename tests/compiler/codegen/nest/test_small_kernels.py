@@ -97,19 +97,23 @@ def test_sums_and_columns_are_not_both_unrolled() -> None:
 
 
 @pytest.mark.parametrize(
-    ("divisor", "vectors"),
+    ("element", "divisor", "vectors"),
     [
-        ("y = u8[400] parameter(1)", False),
-        ("c = u8[] constant(7) y = u8[400] broadcast(c), dimensions={}", True),
+        ("s64", "y = s64[400] parameter(1)", False),
+        ("u8", "y = u8[400] parameter(1)", True),
+        ("s64", "c = s64[] constant(7) y = s64[400] broadcast(c), dimensions={}", True),
     ],
 )
-def test_integers_are_divided_in_registers_by_constants_alone(divisor: str, vectors: bool) -> None:
-    """No machine divides vectors of integers: each lane was extracted, divided and inserted."""
-    parameters = "x = u8[400] parameter(0) y = u8[400] parameter(1)"
-    inner = f"x = u8[400] parameter(0) {divisor} ROOT r = u8[400] divide(x, y)"
-    call = "fusion(x, y)" if not vectors else "fusion(x)"
+def test_64_bit_integers_are_divided_in_vectors_by_constants_alone(
+    element: str, divisor: str, vectors: bool
+) -> None:
+    """CPUs divide narrower integers as floats; of 64 bits each lane would be extracted."""
+    parameters = f"x = {element}[400] parameter(0) y = {element}[400] parameter(1)"
+    inner = f"x = {element}[400] parameter(0) {divisor} ROOT r = {element}[400] divide(x, y)"
+    call = "fusion(x)" if "constant" in divisor else "fusion(x, y)"
     nest = _nest(
-        f"HloModule m\nf {{ {inner} }}\nENTRY e {{ {parameters} ROOT r = u8[400] {call}, kind=kLoop, calls=f }}"
+        f"HloModule m\nf {{ {inner} }}\n"
+        f"ENTRY e {{ {parameters} ROOT r = {element}[400] {call}, kind=kLoop, calls=f }}"
     )
     made = elementwise_policy(nest, tuning_of(CPU))
     assert isinstance(made, Schedule) and ("vectorize{" in str(made)) is vectors

@@ -16,9 +16,9 @@ from xla_explorer.compiler.spmd.explanation.recorded_partitioning import (
     recorded_partitioning,
 )
 from xla_explorer.compiler.spmd.explanation.step_schedule import hiding_work
-from xla_explorer.compiler.spmd.partitioning.sharding_errors import ShardingError
 from xla_explorer.hlo.analysis.collective_traffic import traffic_of
 from xla_explorer.hlo.attributes.mesh import Mesh
+from xla_explorer.hlo.attributes.sharding_error import ShardingError
 from xla_explorer.hlo.module import HloModule
 
 MATMUL = """HloModule m

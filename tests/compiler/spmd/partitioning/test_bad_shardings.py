@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from xla_explorer.compiler.spmd.partitioning.sharding_errors import ShardingError
 from xla_explorer.compiler.spmd.partitioning.spmd_partitioning import partition_module
+from xla_explorer.hlo.attributes.sharding_error import ShardingError
 from xla_explorer.hlo.text.parser import parse_hlo
 
 PROGRAM = """HloModule m

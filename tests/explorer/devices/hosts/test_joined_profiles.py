@@ -75,7 +75,7 @@ def test_a_straggler_and_its_kernel_are_named(tmp_path: Path) -> None:
     found = xe.xla.join_profiles(*recorded(tmp_path))
     late = found.devices[0]
     assert (late.host, late.device, late.because) == ("host#1", "GPU:0", "%work")
-    assert late.because_us == pytest.approx(400, abs=1) and late.last >= 8
+    assert late.because_us == pytest.approx(400, abs=1) and late.arrived_last >= 8
     assert late.held_up_us == pytest.approx(16 * 400, abs=10)
     assert not any("GPU:1 is a straggler" in one for one in found.findings())  # held up by GPU:0
     assert "host#1 GPU:0 is a straggler" in found.findings()[1]

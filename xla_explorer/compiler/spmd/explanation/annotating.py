@@ -6,18 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from xla_explorer.compiler.spmd.partitioning.sharding_errors import (
-    ShardingError,
-    argument_error,
-    header_error,
-    sharding_error,
-)
+from xla_explorer.compiler.spmd.partitioning.sharding_errors import header_error, sharding_error
 from xla_explorer.compiler.spmd.propagation.annotations import CONSTRAINT, Annotations
 from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.attributes.axis_sharding import AxisSharding
 from xla_explorer.hlo.attributes.dictionary_text import frontend_attribute_values
 from xla_explorer.hlo.attributes.mesh import AxisPart, Mesh
+from xla_explorer.hlo.attributes.sharding_error import ShardingError, argument_error
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 

@@ -10,12 +10,7 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.spmd.explanation.annotation_places import Annotation, annotations_of
 from xla_explorer.compiler.spmd.explanation.array_shards import ArrayShards, shards_of_program
 from xla_explorer.compiler.spmd.partitioning.partitioner import PartitionRun
-from xla_explorer.compiler.spmd.partitioning.sharding_errors import (
-    ShardingError,
-    argument_error,
-    check_shardings,
-    header_error,
-)
+from xla_explorer.compiler.spmd.partitioning.sharding_errors import check_shardings, header_error
 from xla_explorer.compiler.spmd.partitioning.spmd_partitioning import (
     WindowedEinsum,
     partition_module,
@@ -25,6 +20,7 @@ from xla_explorer.compiler.spmd.propagation.report import ShardingReport, propag
 from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
 from xla_explorer.hlo.analysis.manual_regions import device_count, meshes_of
 from xla_explorer.hlo.attributes.mesh import Mesh
+from xla_explorer.hlo.attributes.sharding_error import ShardingError, argument_error
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule

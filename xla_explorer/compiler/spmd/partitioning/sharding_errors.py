@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 
 from xla_explorer.compiler.spmd.partitioning.shardings import sharding_texts
-from xla_explorer.foundation.diagnostic import SourceSpan, XlaExplorerError
+from xla_explorer.foundation.diagnostic import SourceSpan
 from xla_explorer.hlo.attributes.sharding import Sharding
+from xla_explorer.hlo.attributes.sharding_error import ShardingError
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
 _ATTRIBUTE = "sharding="
-
-
-class ShardingError(XlaExplorerError, ValueError):
-    """A program that cannot be partitioned: the message has the place, the hint the next step."""
 
 
 def sharding_error(i: HloInstruction, problem: str, hint: str) -> ShardingError:
@@ -114,25 +110,3 @@ def header_error(module: HloModule, words: str, problem: str, hint: str) -> Shar
         else ""
     )
     return ShardingError(f"{place}{problem}", hint)
-
-
-def argument_error(
-    argument: str, text: str, part: str, problem: str, hint: str, *, last: bool = False
-) -> ShardingError:
-    """Return the error about a Python argument, with a caret at a part of its text.
-
-    last: the part's last occurrence.
-
-    Examples
-    --------
-    >>> print(argument_error("mesh", "data=2,model", "model", "no size", "write model=4"))
-    mesh:1:8
-        data=2,model
-               ^^^^^
-    no size
-      hint: write model=4
-    """
-    found = list(re.finditer(rf"(?<![\w.]){re.escape(part)}(?![\w.])", text)) if part else []
-    at = found[-1 if last else 0].start() if found else 0
-    span = SourceSpan.from_offset(text, at, len(part) if found else len(text), argument)
-    return ShardingError(f"{span.caret()}\n{problem}", hint)

@@ -45,7 +45,7 @@ class HostRow(NamedTuple):
         Common collectives by whose ends the clock was aligned; 0: by the wall clock.
     shift : int
         Visits that the recording began later than that of the first host.
-    last : int
+    arrived_last : int
         Collectives in which this host arrived last.
     held_up_us : float
         In all: the time for which other hosts waited for this one alone.
@@ -59,7 +59,7 @@ class HostRow(NamedTuple):
     spread_us: float
     matched: int
     shift: int
-    last: int
+    arrived_last: int
     held_up_us: float
 
 
@@ -80,7 +80,7 @@ class GroupRow(NamedTuple):
         The median time from the last arrival to the members' departure.
     waited_us : float
         In all: the time that members waited for the last one.
-    last : str
+    straggler : str
         The device that arrived last most often, and how often.
     sent_bytes : float or None
         Bytes that a device sends, by rings; None without the module.
@@ -99,7 +99,7 @@ class GroupRow(NamedTuple):
     skew_us: float
     transfer_us: float
     waited_us: float
-    last: str
+    straggler: str
     sent_bytes: float | None
     gb_per_s: float | None
     slower: float
@@ -221,19 +221,21 @@ class JoinedProfiles(Report):
             own = [one for one in self.devices if one.host == row.host]
             most = max(own, key=lambda one: one.because_us)
             found.append(
-                f"{row.host} is late: last in {row.last} of {len(self.meetings)} collectives, other"
+                f"{row.host} is late: last in {row.arrived_last} of {len(self.meetings)} collectives, other"
                 f" hosts wait {microseconds(row.held_up_us)} for it alone{_because(most)}"
             )
         return found
 
     def _late_devices(self, whole: float) -> list[str]:
         return [
-            f"{row.host} {row.device} is a straggler: last in {row.last} of {row.meetings}"
+            f"{row.host} {row.device} is a straggler: last in {row.arrived_last} of {row.meetings}"
             f" collectives, the others wait {microseconds(row.held_up_us)} for it alone"
             f"{_because(row)}"
             for row in self.devices
             # Without a cause, the device was itself held up in the collective before.
-            if row.held_up_us > _MUCH * whole and row.last >= _OFTEN * row.meetings and row.because
+            if row.held_up_us > _MUCH * whole
+            and row.arrived_last >= _OFTEN * row.meetings
+            and row.because
         ]
 
     def _slow_groups(self) -> list[str]:

@@ -25,7 +25,7 @@ class DeviceLateness(NamedTuple):
         Where it is.
     meetings : int
         The collectives that it took part in.
-    last : int
+    arrived_last : int
         Of these, in which it arrived last.
     late_us : float
         The median of its arrivals after the median member's; negative if it comes early.
@@ -44,7 +44,7 @@ class DeviceLateness(NamedTuple):
     host: str
     device: str
     meetings: int
-    last: int
+    arrived_last: int
     late_us: float
     held_up_us: float
     waited_us: float

@@ -156,12 +156,12 @@ def search(function: Any, *arrays: Any, seconds: float = 60.0, **keywords: Any) 
     """Search forms, flags and fusions of real XLA:CPU for a faster program, by measurement.
 
     XLA compiles the program in a child process, again for each trial. A change with which XLA
-    crashes is one more trial, and the child is replaced. Calls of Python functions are left out,
-    with a warning. A trial rewrites the
-    program in another form, changes one flag, splits one fusion or joins two kernels. It has the
-    changes kept so far as well. A trial is kept if its values agree and its time is below the best
-    one's in an interval that excludes 1.0. The largest kernels come first. At the end the best
-    program is timed again, in turns with XLA's own.
+    crashes is one more trial, and the child is replaced. Calls of Python functions are left
+    out, with a warning. A trial rewrites the program in another form, changes one flag, splits
+    one fusion or joins two kernels. It has the changes kept so far as well. A trial is kept if
+    its values agree and its time is below the best one's in an interval that excludes 1.0. The
+    largest kernels come first. At the end the best program is timed again, in turns with XLA's
+    own.
 
     Parameters
     ----------
