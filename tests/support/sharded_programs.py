@@ -11,6 +11,7 @@ import numpy as np
 import xla_explorer as xe
 from xla_explorer.hlo.attributes import CODECS
 from xla_explorer.hlo.builder.value import HloValue
+from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape, array_shape
 
 COUNTS = (2, 3, 4, 6, 8)
@@ -71,6 +72,10 @@ class Program:
 
     def build(self, length: int, count: int) -> tuple[str, list[np.ndarray[Any, Any]]]:
         """Return the text of a program of some operations, and its arguments."""
+        return str(self.module(length, count)), self.arguments
+
+    def module(self, length: int, count: int) -> HloModule:
+        """Return a program of some operations."""
         steps = self.rng.choices(OPERATIONS, k=length)
         for step in steps:
             self.values.append(step(self))
@@ -82,7 +87,7 @@ class Program:
         leaves = [i.attributes.get("sharding", "{replicated}") for i in entry.root.operands]
         if entry.root.opcode.name == "tuple":
             self._annotate(entry.root, "{" + ", ".join(leaves) + "}")
-        return str(module), self.arguments
+        return module
 
     @staticmethod
     def _annotate(i: Any, text: str) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-import xla_explorer as xe
+from tests.support.devices_in_step import evaluate_in_step
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.spmd.partitioning.spmd_partitioning import SpmdPartitioning
 from xla_explorer.hlo.attributes.sharding import Sharding
-from xla_explorer.hlo.evaluator import evaluate_replicated
+from xla_explorer.hlo.evaluator.evaluator import Evaluator
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 from xla_explorer.hlo.text.parser import parse_hlo
@@ -20,7 +20,11 @@ from xla_explorer.hlo.verifier import verify
 
 def partitioned(text: str, count: int, policy: str = "cost") -> HloModule:
     """Return the verified program of one device."""
-    module = parse_hlo(text)
+    return partitioned_module(parse_hlo(text), count, policy)
+
+
+def partitioned_module(module: HloModule, count: int, policy: str = "cost") -> HloModule:
+    """Turn a module into the program of one device, verify and return it."""
     SpmdPartitioning(count, policy).run(module, PassContext())
     verify(module)
     return module
@@ -62,25 +66,38 @@ def compare(
     text: str, count: int, arguments: Sequence[np.ndarray[Any, Any]], policy: str = "cost"
 ) -> HloModule:
     """Assert that every device has its part of the whole program's results; return the program."""
-    whole = parse_hlo(text)
-    wanted = leaves_of(xe.evaluate(whole, *arguments))
+    return compare_module(parse_hlo(text), count, arguments, policy)
+
+
+def compare_module(
+    whole: HloModule, count: int, arguments: Sequence[np.ndarray[Any, Any]], policy: str = "cost"
+) -> HloModule:
+    """Assert that every device has its part of a module's results; return the device's program.
+
+    The given module becomes the program of one device.
+    """
+    wanted = leaves_of(Evaluator().evaluate_computation(whole.entry, arguments))
     given = [
         shardings_of(x.attributes.get("sharding"), x.shape)[0] for x in whole.entry.parameters()
     ]
     root = whole.entry.root
     results = shardings_of(root.attributes.get("sharding"), root.shape)
-    module = partitioned(text, count, policy)
+    module = partitioned_module(whole, count, policy)
     per_device = [
         [part_of(a, s, d) for a, s in zip(arguments, given, strict=True)] for d in range(count)
     ]
-    found = evaluate_replicated(module, per_device, partitions=count, replicas=1)
+    found = evaluate_in_step(module, per_device, count)
     for device in range(count):
         for have, want, sharding in zip(leaves_of(found[device]), wanted, results, strict=True):
             own = want[sharding.part(want.shape, device)]
             have = have[tuple([slice(0, n) for n in own.shape])]
-            message = f"device {device}, {policy}\n{text}\n{module}"
-            if own.dtype.kind in "fc":
-                np.testing.assert_allclose(have, own, 1e-4, 1e-4, err_msg=message)
-            else:
-                np.testing.assert_array_equal(have, own, err_msg=message)
+            if not np.array_equal(have, own):
+                _compare_arrays(have, own, f"device {device}, {policy}\n{module}")
     return module
+
+
+def _compare_arrays(have: np.ndarray[Any, Any], own: np.ndarray[Any, Any], message: str) -> None:
+    if own.dtype.kind in "fc":
+        np.testing.assert_allclose(have, own, 1e-4, 1e-4, err_msg=message)
+    else:
+        np.testing.assert_array_equal(have, own, err_msg=message)

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import permutations, product
 from typing import Any, Final
 
@@ -64,6 +65,7 @@ class Sharding:
     group: str = ""
 
     @classmethod
+    @lru_cache(maxsize=4096)
     def read(cls, text: str) -> Sharding:
         """Read the sharding of one array, in any of its forms.
 
@@ -126,14 +128,19 @@ class Sharding:
     @classmethod
     def read_all(cls, text: str) -> list[Sharding]:
         """Read the shardings of a tuple's elements, `{{a}, {b}}`, or the one of an array."""
+        return list(cls._all(text))
+
+    @classmethod
+    @lru_cache(maxsize=1024)
+    def _all(cls, text: str) -> tuple[Sharding, ...]:
         found, at = [], text.find("{", text.index("{") + 1)
         if at < 0 or text[: at + 1].split() not in (["{{"], ["{", "{"]):
-            return [cls.read(text)]
+            return (cls.read(text),)
         while at >= 0:
             end = dictionary_end(text, at)
             found.append(cls.read(text[at:end]))
             at = text.find("{", end)
-        return found
+        return tuple(found)
 
     @classmethod
     def of_axes(

@@ -41,13 +41,12 @@ def written(x: str, y: str, d: str) -> str:
 
 
 def compared(text: str, policy: str, unroll: bool, monkeypatch: pytest.MonkeyPatch) -> HloModule:
-    def partitioned(text: str, count: int, policy: str) -> HloModule:
-        module = parse_hlo(text)
+    def partitioned(module: HloModule, count: int, policy: str) -> HloModule:
         SpmdPartitioning(count, policy, 0, unroll).run(module, PassContext())
         verify(module)
         return module
 
-    monkeypatch.setattr(sharded_runs, "partitioned", partitioned)
+    monkeypatch.setattr(sharded_runs, "partitioned_module", partitioned)
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-4, 5, n).astype(np.float32) for n in ((8, 12), (12, 9))]
     return sharded_runs.compare(text, 4, arrays, policy)

@@ -89,6 +89,9 @@ class DeviceAxes:
     ids: tuple[int, ...]
     _indices: dict[Axes, tuple[int, ...]] = field(default_factory=dict, repr=False)
     _products: dict[Axes, int] = field(default_factory=dict, repr=False)
+    _tilings: dict[tuple[Sharding, int], tuple[Tiling, bool]] = field(
+        default_factory=dict, repr=False
+    )
 
     @property
     def count(self) -> int:
@@ -142,6 +145,13 @@ class DeviceAxes:
 
         An inexact tiling has as many tiles along each dimension.
         """
+        key = sharding, rank
+        found = self._tilings.get(key)
+        if found is None:
+            found = self._tilings[key] = self._tiling(sharding, rank)
+        return found
+
+    def _tiling(self, sharding: Sharding, rank: int) -> tuple[Tiling, bool]:
         everything = frozenset(range(len(self.sizes)))
         if sharding.kind == "manual":
             return self.unsplit(rank, everything), True
