@@ -225,6 +225,13 @@ def plain(name: str) -> tuple[LoopNest, tuple[Any, ...], list[Any]]:
     return nest, operands, evaluate_nest(nest, operands)
 
 
+_BEFORE = ",stored,outermost"
+FORMS = {
+    "rfactor": ("", ",stored", _BEFORE, _BEFORE + ",,by_result"),
+    "chunk-scan": ("", ",by_result"),
+}
+
+
 def random_text(choice: random.Random, nest: LoopNest) -> str:
     """Return the text of a directive, which is often refused."""
     name, axes = choice.choice(NAMES), list(nest.axes())
@@ -249,13 +256,12 @@ def random_text(choice: random.Random, nest: LoopNest) -> str:
         "thread",
         "warp",
         "reassociate",
-        "chunk-scan",
     ):
         return f"{name}{{{axis}}}"
     if name == "pad":
         return f"{name}{{{axis},{choice.choice((8, 13, 48))}}}"
-    if name == "rfactor":
-        return f"{name}{{{axis}{choice.choice(('', ',stored'))}}}"
+    if name in FORMS:
+        return f"{name}{{{axis}{choice.choice(FORMS[name])}}}"
     if name == "compute-at":
         value = choice.choice(sorted(nest.names.values()) + ["e"] * 8)
         return f"{name}{{%{value},{axes[0]}{choice.choice(('', f',{nest.arrays[-1].name}'))}}}"
@@ -639,6 +645,8 @@ def test_stored_rows_and_interchanged_columns_print_and_run() -> None:
         "split{j,4},unroll{ji},interchange-reduction{jo,i},vectorize{it}",
         "split{j,7},rfactor{jo}",
         "split{j,7},rfactor{jo,stored}",
+        "split{j,7},rfactor{jo,stored,outermost}",
+        "split{j,7},rfactor{jo,stored,outermost,,by_result}",
     ):
         found = schedule("columns")
         for directive in parse_directives(text):
@@ -650,6 +658,42 @@ def test_stored_rows_and_interchanged_columns_print_and_run() -> None:
         PassContext(journal := Journal("decisions")),
     )[1]
     assert trace.steps[0].changed and journal.events[0].facts["reorders-sum"]
+
+
+TWO_REDUCTIONS = """kernel @k(%x: f32[3,12], out %a: f32[3], out %b: f32[3]) {
+  %1 = constant 0 : f32
+  for i in 3 @serial {
+    %2 = reduce add from %1 over j in 12 @serial : f32 {
+      %3 = load %x[i, j] : f32
+      yield %3
+    }
+    %4 = reduce maximum from %1 over k in 12 @serial : f32 {
+      %5 = load %x[i, k] : f32
+      yield %5
+    }
+    store %2, %a[i]
+    store %4, %b[i]
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(("last", "loops"), [("", ["jo", "i"]), (",by_result", ["ip", "i"])])
+def test_one_loop_makes_the_partial_results_of_independent_reductions(
+    last: str, loops: list[str]
+) -> None:
+    nest, x = parse_nest(TWO_REDUCTIONS), np.random.default_rng(0).random((3, 12), np.float32)
+    text = f"split{{j,4}},split{{k,4}},rfactor{{jo,stored,outermost,ko{last}}}"
+    made = Schedule(nest, nest).then(text)
+    assert ",".join(map(str, made.directives)) == text
+    assert_near(evaluate_nest(made.nest, [x]), [x.sum(1), x.max(1)], text)
+    assert [s.axis.name for s in made.nest.body if isinstance(s, For)] == loops
+
+
+def test_reductions_of_different_lengths_have_no_common_partial_results() -> None:
+    nest = parse_nest(TWO_REDUCTIONS)
+    with pytest.raises(ScheduleError, match="equally many steps"):
+        Schedule(nest, nest).then("split{j,4},split{k,6},rfactor{jo,stored,outermost,ko}")
 
 
 @pytest.mark.parametrize(

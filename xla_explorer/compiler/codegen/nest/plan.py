@@ -165,9 +165,14 @@ class AxisHandle:
         """Let an argmax or argmin combine in any order."""
         self.plan.do(Reassociate(self.name))
 
-    def rfactor(self, stored: bool = False, outermost: bool = False) -> None:
-        """Compute partial results for each step."""
-        self.plan.do(Rfactor(self.name, stored, outermost))
+    def rfactor(self) -> None:
+        """Combine a partial result for each step."""
+        self.plan.do(Rfactor(self.name))
+
+    def rfactor_before(self, *others: AxisHandle, by_result: bool = False) -> None:
+        """Store all partial results before all loops; others, by_result: see `Rfactor`."""
+        together = ".".join([axis.name for axis in others])
+        self.plan.do(Rfactor(self.name, True, True, together, by_result))
 
     def interchange(self, along: AxisHandle) -> Interchanged:
         """Move the reduction outside of a loop, with its accumulators in memory."""
@@ -179,9 +184,9 @@ class AxisHandle:
             dict(zip(moved, clear, strict=True)), dict(zip(moved, add, strict=True))
         )
 
-    def chunk_scan(self) -> tuple[AxisHandle, ...]:
+    def chunk_scan(self, by_result: bool = False) -> tuple[AxisHandle, ...]:
         """Scan in chunks; return the chunks of the second pass, and last the loops inside them."""
-        return self.plan.do(ChunkScan(self.name))
+        return self.plan.do(ChunkScan(self.name, by_result))
 
     def stage(self, array: str, order: Sequence[AxisHandle] = (), **given: Any) -> Copied:
         """Copy the tile of an array that a step reads; return the loops of the copy.

@@ -13,7 +13,11 @@ from typing import ClassVar
 
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES, MOST_SCRATCH
 from xla_explorer.compiler.codegen.nest.directives.base import Directive
-from xla_explorer.compiler.codegen.nest.directives.reduction_directive import identity_of, too_large
+from xla_explorer.compiler.codegen.nest.directives.reduction_directive import (
+    identity_of,
+    too_large,
+    why_not_repeated,
+)
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     Body,
@@ -25,17 +29,18 @@ from xla_explorer.compiler.codegen.nest.ir import (
     NestArray,
     Reduce,
     Space,
+    Statement,
     Store,
     all_ids,
     axes_of,
     uses_of,
     walk,
 )
-from xla_explorer.compiler.codegen.nest.renumbering import with_ids
-from xla_explorer.compiler.codegen.nest.rewriting import guards_replaced, with_axes_replaced
+from xla_explorer.compiler.codegen.nest.renumbering import with_ids, without_unused
+from xla_explorer.compiler.codegen.nest.rewriting import rewritten, with_axes_replaced
 from xla_explorer.compiler.codegen.nest.transformations import reduction_of
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import Axis, Guard, Substitution, index
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, Place, Substitution, index
 from xla_explorer.hlo.opcodes import OpcodeSpec
 from xla_explorer.hlo.shape import array_shape
 
@@ -46,7 +51,8 @@ class ChunkScan(Directive):
 
     axis: the first axis of the scan; its steps are the chunks. The loop <axis> stores the totals,
     over inner axes named <other>p. The loop <axis>p scans each chunk, after a reduction over the
-    earlier totals with the axis <axis>b.
+    earlier totals with the axis <axis>b. by_result: the totals of a result of the loops around
+    are adjacent in memory; these loops come twice, first with the axes <name>p.
     """
 
     name: ClassVar[str] = "chunk-scan"
@@ -61,6 +67,7 @@ class ChunkScan(Directive):
         "fits_in_scratch",
     )
     axis: str
+    by_result: bool = False
 
     def is_a_scan(self, nest: LoopNest) -> Reason | None:
         """Refuse if the axis is not one of a scan with a single operation."""
@@ -85,26 +92,26 @@ class ChunkScan(Directive):
         )
 
     def stands_alone(self, nest: LoopNest) -> Reason | None:
-        """Refuse if the scan is inside a loop or reads what the kernel stores."""
-        s = reduction_of(nest, self.axis)
-        stored = {x.array for x, _ in nest.statements() if isinstance(x, Store)}
-        reads = any(isinstance(x, Load) and x.array in stored for x, _ in walk(s.body))
-        if nest.around(self.axis) or reads:
+        """Refuse loops around that cannot be repeated, or without `by_result`."""
+        if nest.around(self.axis) and not self.by_result:
             return refuse(
                 "not-outermost",
-                f"the scan along {self.axis} must be outside of all loops, and read nothing that "
-                "the kernel stores",
+                f"the scan along {self.axis} must be outside of all loops: write by_result, which "
+                "stores the totals of each result",
             )
-        return None
+        return why_not_repeated(nest, self.axis)
 
     def new_axes(self, nest: LoopNest) -> tuple[str, ...]:
-        """Return the names of new axes, including those inside the scan."""
+        """Return the names of new axes, those inside the scan and of the loops around last."""
         s = reduction_of(nest, self.axis)
         inside = [*s.axes[1:], *[b for x, _ in walk(s.body) for b in axes_of(x)]]
-        return (*super().new_axes(nest), *[f"{b.axis.name}p" for b in inside])
+        others = [*inside, *[b for x in nest.around(self.axis) for b in axes_of(x)]]
+        return (*super().new_axes(nest), *[f"{b.axis.name}p" for b in others])
 
     def fits_in_scratch(self, nest: LoopNest) -> Reason | None:
         """Refuse if the totals, one cache line each, exceed a thread's stack."""
+        if self.by_result:
+            return None
         s = reduction_of(nest, self.axis)
         steps = nest.axes()[self.axis].axis.extent * (LINE_BYTES // s.elements[0].bytes)
         return too_large(f"the results of {self.axis}", steps, s, MOST_SCRATCH)
@@ -114,62 +121,76 @@ class ChunkScan(Directive):
         s, numbers = reduction_of(nest, self.axis), itertools.count(nest.fresh_id())
         assert isinstance(s.combiner, OpcodeSpec)
         (element,), (one, *rest) = s.elements, s.axes
+        around = [x for x in nest.around(self.axis) if isinstance(x, For)]
         start = identity_of(next(numbers), s.combiner, element)
+        # Threads write to different cache lines, unless totals are adjacent.
+        results = tuple([x.axis for x in around])
+        extents = (*[a.extent for a in results], one.axis.extent)
         array = NestArray(
             f"chunk_totals_{s.ids[0]}",
-            array_shape(element, (one.axis.extent, LINE_BYTES // element.bytes)),
+            array_shape(
+                element, extents if self.by_result else (*extents, LINE_BYTES // element.bytes)
+            ),
             True,
             Space.SCRATCH,
         )
+
+        def place(chunk: Axis) -> Place:
+            at = tuple([index(a) for a in (*results, chunk)])
+            return at if self.by_result else (*at, index(0))
+
+        total = replace(
+            s, ids=(next(numbers),), initial=(start.id,), axes=tuple(rest), running=(), each=()
+        )
+        store = Store(array.name, place(one.axis), total.ids[0], s.origin)
+        (first,) = self._before_all(around, s, (total, store))
         others = {
             b.axis: Axis(f"{b.axis.name}p", b.axis.extent)
-            for b in [*rest, *[b for x, _ in walk(s.body) for b in axes_of(x)]]
+            for x, _ in walk((first,))
+            for b in axes_of(x)
+            if b.axis != one.axis
         }
-        ids = {n: next(numbers) for x, _ in walk(s.body) for n in all_ids(x)}
+        ids = {n: next(numbers) for x, _ in walk((first,)) for n in all_ids(x)}
         along: Substitution = {old: index(new) for old, new in others.items()}
-        body = tuple([with_ids(x, ids, others) for x in with_axes_replaced(s.body, along)])
-        partial = Reduce((next(numbers),), s.elements, s.combiner, (start.id,), tuple([b._replace(axis=others[b.axis]) for b in rest]),
-                         body, tuple([ids.get(n, n) for n in s.values]), guards_replaced(s.guards, along), s.origin)  # fmt: skip
-        first = For(
-            one.axis,
-            (partial, Store(array.name, (index(one.axis), index(0)), partial.ids[0], s.origin)),
-        )
+        (first,) = [with_ids(x, ids, others) for x in with_axes_replaced((first,), along)]
         now, before = Axis(f"{self.axis}p", one.axis.extent), Axis(f"{self.axis}b", one.axis.extent)
         until = self._combined_totals(
             s,
-            array,
-            before,
-            next(numbers),
+            Load(next(numbers), element, array.name, place(before), s.origin),
             (next(numbers),),
             (Guard(index(now) - index(before) - 1, now.extent),),
+            before,
         )
+        is_used = any(s.ids[0] in uses_of(x) for x, _ in nest.statements())
+        last = (next(numbers),) if is_used else s.ids
         values: Substitution = {one.axis: index(now)}
         (scan,) = with_axes_replaced(
-            (replace(s, ids=(next(numbers),), initial=until.ids, axes=tuple(rest)),), values
+            (replace(s, ids=last, initial=until.ids, axes=tuple(rest)),), values
         )
-        second = For(now, (until, scan))
-        made: Body = (start, Allocate(array), first, second)
-        if any(s.ids[0] in uses_of(x) for x, _ in nest.statements()):
-            made = (
-                *made,
-                self._combined_totals(
-                    s, array, Axis(f"{self.axis}a", one.axis.extent), next(numbers), s.ids, ()
-                ),
-            )
-        at = nest.body.index(s)
-        return replace(nest, body=(*nest.body[:at], *made, *nest.body[at + 1 :]))
+        made: Body = (For(now, (until, scan)),)
+        if is_used:
+            after = Axis(f"{self.axis}a", one.axis.extent)
+            load = Load(next(numbers), element, array.name, place(after), s.origin)
+            made = (*made, self._combined_totals(s, load, s.ids, (), after))
+        at = nest.body.index(around[0] if around else s)
+        body = rewritten(nest.body, lambda x: made if x is s else None)
+        before_all = (start, Allocate(array), first)
+        return without_unused(replace(nest, body=(*body[:at], *before_all, *body[at:])))
+
+    def _before_all(self, around: list[For], s: Reduce, body: Body) -> Body:
+        """Return the loops around a scan with other statements for a chunk in its place."""
+        inner: Statement = s
+        made: Body = (For(s.axes[0].axis, body),)
+        for loop in reversed(around):
+            at = loop.body.index(inner)
+            values = [x for x in loop.body[:at] if not isinstance(x, For | Store)]
+            inner, made = loop, (replace(loop, body=(*values, *made)),)
+        return made
 
     def _combined_totals(
-        self,
-        s: Reduce,
-        array: NestArray,
-        axis: Axis,
-        loaded: int,
-        ids: tuple[int, ...],
-        guards: tuple[Guard, ...],
+        self, s: Reduce, load: Load, ids: tuple[int, ...], guards: tuple[Guard, ...], axis: Axis
     ) -> Reduce:
         """Return the reduction of the initial value with the totals of some chunks."""
-        load = Load(loaded, s.elements[0], array.name, (index(axis), index(0)), s.origin)
         return Reduce(
             ids,
             s.elements,
@@ -177,7 +198,7 @@ class ChunkScan(Directive):
             s.initial,
             (BoundAxis(axis),),
             (load,),
-            (loaded,),
+            (load.id,),
             guards,
             s.origin,
         )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from xla_explorer.compiler.codegen.nest.argmax import (
     MOST_POSITIONS,
@@ -16,10 +17,10 @@ from xla_explorer.compiler.codegen.nest.directives.reduction_directive import (
     ReductionDirective,
     identity_of,
     too_large,
+    why_not_repeated,
 )
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
-    AxisKind,
     Body,
     BoundAxis,
     Combination,
@@ -31,10 +32,12 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Space,
     Store,
     all_ids,
-    axes_of,
+    ids_of,
+    uses_of,
     walk,
 )
 from xla_explorer.compiler.codegen.nest.renumbering import (
+    needed_of,
     with_ids,
     without_unused,
 )
@@ -58,14 +61,17 @@ class Rfactor(ReductionDirective):
 
     stored: all partial results are made first, in memory. By default each is combined at once.
     outermost: a loop over the axis, before all loops around the reduction, makes the partial
-    results of all results.
+    results of all results. together: axes of other reductions beside this one, with dots between;
+    the same loop makes their partial results. by_result: that loop is inside the loops around, and
+    the partial results of a result are adjacent in memory.
     """
 
     name: ClassVar[str] = "rfactor"
-    new_suffixes = "p"
     axis: str
     stored: bool = False
     outermost: bool = False
+    together: str = ""
+    by_result: bool = False
 
     def checks(self) -> tuple[Predicate, ...]:
         """Implement `Directive.checks`."""
@@ -76,11 +82,14 @@ class Rfactor(ReductionDirective):
             self.has_other_axes,
             self.rest_has_identity,
         )
-        return (
-            (*found, self.names_are_free, self.stands_alone, self.fits_in_scratch)
-            if self.stored
-            else found
-        )
+        if not self.stored:
+            return found
+        stored = (*found, self.names_are_free, self.stands_alone, self.fits_in_scratch)
+        return (*stored, self.others_are_alike) if self.together else stored
+
+    def new_axes(self, nest: LoopNest) -> tuple[str, ...]:
+        """Return the axes over the partial results, one of each reduction."""
+        return tuple([f"{name}p" for name in self._axes()])
 
     def fits_in_scratch(self, nest: LoopNest) -> Reason | None:
         """Refuse partial results that exceed a thread's stack."""
@@ -94,25 +103,31 @@ class Rfactor(ReductionDirective):
         )
 
     def stands_alone(self, nest: LoopNest) -> Reason | None:
-        """Refuse unless the loops around are serial and unconditional.
+        """Refuse unless the loops around can be repeated."""
+        return why_not_repeated(nest, self.axis) if self.outermost else None
 
-        They must not read what the kernel stores.
-        """
-        around = nest.around(self.axis) if self.outermost else ()
-        names = {f"{b.axis.name}p" for s in around for b in axes_of(s)} & nest.axes().keys()
-        if names:
-            return refuse("name-taken", f"the nest has an axis {min(names)} already")
-        stored = {s.array for s, _ in nest.statements() if isinstance(s, Store)}
-        reads = any(isinstance(s, Load) and s.array in stored for s, _ in walk(around[:1]))
-        if not reads and all(
-            isinstance(s, For) and s.kind is AxisKind.SERIAL and not s.guards and not s.ordered
-            for s in around
-        ):
-            return None
+    def others_are_alike(self, nest: LoopNest) -> Reason | None:
+        """Refuse other reductions with other loops around, other steps, or a use of one another."""
+        names = self._axes()
+        found = [nest.loop(name) for name in names]
+        alike = self.outermost and all(
+            isinstance(s, Reduce)
+            and not s.each
+            and not isinstance(s.combiner, Combination)
+            and len(s.axes) > 1
+            and nest.around(name) == nest.around(self.axis)
+            and nest.axes()[name].axis.extent == nest.axes()[self.axis].axis.extent
+            for name, s in zip(names, found, strict=True)
+        )
+        if alike:
+            reductions = tuple([s for s in found if s is not None])
+            made = {number for s in reductions for number in ids_of(s)}
+            if not made & {number for s, _ in walk(reductions) for number in uses_of(s)}:
+                return None
         return refuse(
-            "not-outermost",
-            f"the reduction over {self.axis} must be inside serial loops that do not read what "
-            "they store",
+            "ranges-differ",
+            f"{', '.join(names)} must be axes of independent reductions in the same loops, with "
+            "equally many steps",
         )
 
     def has_other_axes(self, nest: LoopNest) -> Reason | None:
@@ -130,7 +145,7 @@ class Rfactor(ReductionDirective):
         """Implement `Directive.changed`."""
         s = reduction_of(nest, self.axis)
         if self.outermost:
-            return self._before_all(nest, s)
+            return self._before_all(nest)
         assert isinstance(s.combiner, OpcodeSpec)
         number, (element,) = nest.fresh_id(), s.elements
         one = next(b for b in s.axes if b.axis.name == self.axis)
@@ -159,15 +174,53 @@ class Rfactor(ReductionDirective):
             )
         return with_loop_replaced(nest, self.axis, lambda _: made)
 
-    def _before_all(self, nest: LoopNest, s: Reduce) -> LoopNest:
+    def _axes(self) -> list[str]:
+        """Return the names of the axes, one of each reduction."""
+        return [self.axis, *filter(None, self.together.split("."))]
+
+    def _before_all(self, nest: LoopNest) -> LoopNest:
         """Return the nest with the loops twice: for partial results, and to combine them.
 
         The first loops have axes named <name>p.
         """
         around = [x for x in nest.around(self.axis) if isinstance(x, For)]
-        one = next(b for b in s.axes if b.axis.name == self.axis)
-        after = Axis(f"{self.axis}p", one.axis.extent)
-        numbers = itertools.count(nest.fresh_id())
+        one, numbers = nest.axes()[self.axis].axis, itertools.count(nest.fresh_id())
+        parts = {
+            reduction_of(nest, name): self._part(nest, name, around, numbers)
+            for name in self._axes()
+        }
+        beside = around[-1].body if around else nest.body
+        first, *_, last = sorted([beside.index(s) for s in (*parts, *parts)])
+        needed = needed_of(
+            tuple([x for x in beside[0 if around else first : last] if x not in parts]),
+            tuple(parts),
+        )
+        made: Body = tuple([x for part in parts.values() for x in (*part.partial, *part.stores)])
+        if around:
+            made = (*needed, *made)
+        made = (For(one, made),) if self.by_result else made
+        for loop, inner in reversed(list(zip(around, (*around[1:], None), strict=False))):
+            before = loop.body[: loop.body.index(inner)] if inner is not None else ()
+            made = (replace(loop, body=(*before, *made)),)
+        made = made if self.by_result else (For(one, made),)
+        ids = {n: next(numbers) for x, _ in walk(made) for n in all_ids(x)}
+        axes = {x.axis: Axis(f"{x.axis.name}p", x.axis.extent) for x in around}
+        along: Substitution = {old: index(new) for old, new in axes.items()}
+        made = tuple([with_ids(x, ids, axes) for x in with_axes_replaced(made, along)])
+        wholes = {id(s): part.whole for s, part in parts.items()}
+        combined = rewritten(nest.body, lambda x: wholes.get(id(x)))
+        at, moved = nest.body.index(around[0]) if around else first, () if around else needed
+        starts = [x for part in parts.values() for x in part.start]
+        arrays = [Allocate(a) for part in parts.values() for a in part.arrays]
+        rest = [x for x in combined[at:] if x not in moved]
+        return without_unused(
+            replace(nest, body=(*combined[:at], *moved, *starts, *arrays, *made, *rest))
+        )
+
+    def _part(self, nest: LoopNest, name: str, around: list[For], numbers: Iterator[int]) -> _Part:
+        """Return the statements for the partial results of a reduction over an axis."""
+        s, one = reduction_of(nest, name), nest.axes()[self.axis].axis
+        after = Axis(f"{name}p", one.extent)
         start: Body = ()
         combiner, initial = s.combiner, s.initial
         if isinstance(combiner, Combination):
@@ -180,32 +233,27 @@ class Rfactor(ReductionDirective):
             s,
             ids=tuple([next(numbers) for _ in s.ids]),
             initial=initial,
-            axes=tuple([b for b in s.axes if b is not one]),
+            axes=tuple([b for b in s.axes if b.axis.name != name]),
         )
-        inside = tuple([index(x.axis) for x in around]) or (index(0),)
-        arrays = []
-        for k, t in zip(s.ids, s.elements, strict=True):
-            extents = tuple([x.axis.extent for x in around]) or (LINE // t.bytes,)
-            arrays.append(
-                NestArray(
-                    f"partial_{k}", array_shape(t, (one.axis.extent, *extents)), True, Space.SCRATCH
-                )
+        if name != self.axis:
+            same: Substitution = {nest.axes()[name].axis: index(one)}
+            (changed,) = with_axes_replaced((partial,), same)
+            assert isinstance(changed, Reduce)
+            partial = changed
+        arrays, stores, loads = [], [], []
+        for k, number, t in zip(s.ids, partial.ids, s.elements, strict=True):
+            results = [x.axis.extent for x in around]
+            place = tuple([index(x.axis) for x in around])
+            if not self.by_result and not around:  # threads write to different cache lines
+                results, place = [LINE // t.bytes], (index(0),)
+            extents = (*results, one.extent) if self.by_result else (one.extent, *results)
+            array = NestArray(f"partial_{k}", array_shape(t, extents), True, Space.SCRATCH)
+            at, again = (
+                (*place, index(x)) if self.by_result else (index(x), *place) for x in (one, after)
             )
-        stores = [
-            Store(a.name, (index(one.axis), *inside), k, s.origin)
-            for a, k in zip(arrays, partial.ids, strict=True)
-        ]
-        made: Body = (partial, *stores)
-        for loop, inner in reversed(list(zip(around, (*around, s)[1:], strict=True))):
-            made = (replace(loop, body=(*loop.body[: loop.body.index(inner)], *made)),)
-        ids = {n: next(numbers) for x, _ in walk(made) for n in all_ids(x)}
-        axes = {x.axis: Axis(f"{x.axis.name}p", x.axis.extent) for x in around}
-        along: Substitution = {old: index(new) for old, new in axes.items()}
-        made = tuple([with_ids(x, ids, axes) for x in with_axes_replaced(made, along)])
-        loads = [
-            Load(next(numbers), t, a.name, (index(after), *inside), s.origin)
-            for a, t in zip(arrays, s.elements, strict=True)
-        ]
+            arrays.append(array)
+            stores.append(Store(array.name, at, number, s.origin))
+            loads.append(Load(next(numbers), t, array.name, again, s.origin))
         whole = replace(
             s,
             combiner=combiner,
@@ -214,10 +262,21 @@ class Rfactor(ReductionDirective):
             values=tuple([x.id for x in loads]),
             guards=(),
         )
-        combined = rewritten(nest.body, lambda x: whole if x is s else None)
-        at = nest.body.index(around[0] if around else s)
-        first = (*start, *[Allocate(a) for a in arrays], For(one.axis, made))
-        return without_unused(replace(nest, body=(*combined[:at], *first, *combined[at:])))
+        return _Part(start, tuple(arrays), (partial,), tuple(stores), whole)
+
+
+class _Part(NamedTuple):
+    """The statements of one reduction in parts.
+
+    start: the constant with which a part begins. arrays: of partial results. partial, stores: of a
+    part. whole: the reduction of the partial results.
+    """
+
+    start: Body
+    arrays: tuple[NestArray, ...]
+    partial: Body
+    stores: Body
+    whole: Reduce
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,16 @@ from typing import Any, ClassVar
 from xla_explorer.compiler.codegen.nest.accesses import MOST_SCRATCH
 from xla_explorer.compiler.codegen.nest.directives.base import Directive, order_of_sums
 from xla_explorer.compiler.codegen.nest.ir import (
+    AxisKind,
     Combination,
     Constant,
+    For,
+    Load,
     LoopNest,
     Reduce,
+    Store,
+    axes_of,
+    walk,
 )
 from xla_explorer.compiler.codegen.nest.transformations import reduction_of
 from xla_explorer.foundation.reason import Reason, refuse
@@ -76,6 +82,30 @@ class ReductionDirective(Directive):
     def facts(self, nest: LoopNest) -> dict[str, Any]:
         """Implement `Directive.facts`."""
         return {**super().facts(nest), **order_of_sums(nest, self.axis)}
+
+
+def why_not_repeated(nest: LoopNest, axis: str) -> Reason | None:
+    """Refuse a reduction unless the loops around can be repeated before it.
+
+    They must be serial and unconditional, and must not read what the kernel stores. Their second
+    axes are named <axis>p.
+    """
+    around, s = nest.around(axis), reduction_of(nest, axis)
+    names = {f"{b.axis.name}p" for x in around for b in axes_of(x)} & nest.axes().keys()
+    if names:
+        return refuse("name-taken", f"the nest has an axis {min(names)} already")
+    stored = {x.array for x, _ in nest.statements() if isinstance(x, Store)}
+    repeated = around[:1] or (s.body if s.each else ())
+    reads = any(isinstance(x, Load) and x.array in stored for x, _ in walk(repeated))
+    if not reads and all(
+        isinstance(x, For) and x.kind is AxisKind.SERIAL and not x.guards and not x.ordered
+        for x in around
+    ):
+        return None
+    return refuse(
+        "not-outermost",
+        f"the reduction over {axis} must be inside serial loops that do not read what they store",
+    )
 
 
 def too_large(what: str, steps: int, s: Reduce, limit: int = MOST_SCRATCH) -> Reason | None:

@@ -37,6 +37,7 @@ from xla_explorer.compiler.codegen.nest.policies.columns import (
     sums_floats,
     unrolled_if_small,
 )
+from xla_explorer.compiler.codegen.nest.policies.partial_results import reduce_in_parts
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.transformations import inner_loop
 from xla_explorer.compiler.codegen.nest.tuning import Tuning
@@ -341,8 +342,4 @@ def _split(plan: Plan, tasks: int, by_column: bool) -> None:
     size = axis.extent // tasks // grain * grain
     if isinstance(s.combiner, Combination):
         axis.reassociate()
-    if size * tasks < axis.extent:
-        axis, _ = axis.cut(size * tasks)
-    parts = axis.split(size).outer
-    parts.rfactor(stored=True, outermost=True)
-    parts.parallel(tasks)
+    reduce_in_parts([axis], size, tasks).parallel(tasks)

@@ -19,7 +19,7 @@ from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan, collapse_a
 from xla_explorer.compiler.codegen.nest.policies.base import unroll_steps
 from xla_explorer.compiler.codegen.nest.policies.launched.rows import loops_around
 from xla_explorer.compiler.codegen.nest.policies.launched.splitting import (
-    cut,
+    halves_of,
     in_two_kernels,
     may_be_cut,
     size_of_parts,
@@ -31,6 +31,7 @@ from xla_explorer.compiler.codegen.nest.policies.launched.widths import (
     is_short,
     width_of_access,
 )
+from xla_explorer.compiler.codegen.nest.policies.partial_results import reduce_in_parts
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.compiler.target import WARP_SIZE
@@ -83,10 +84,9 @@ def column_schedule(
     )
     if by.splits > 1:
         size = size_of_parts(length, by.splits, by.above, 1)
-        kept = [axis for axis in (outer, few, column) if axis is not None]
-        halves = cut(kept, along, size, True)
+        reduce_in_parts(along, size, length // size)
         return in_two_kernels(
-            halves, by.reasoning, lambda n: column_schedule(n, architecture, tuning, False, skinny),
+            halves_of(plan.nest), by.reasoning, lambda n: column_schedule(n, architecture, tuning, False, skinny),
             lambda n: column_schedule(n, architecture, tuning, False), architecture, tuning,
         )  # fmt: skip
     by = by._replace(above=min(by.above, 1 << (length.bit_length() - 1)))

@@ -27,7 +27,7 @@ from xla_explorer.compiler.codegen.nest.launch_dimensions import (
 from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan, collapse_all
 from xla_explorer.compiler.codegen.nest.policies.base import unroll_steps
 from xla_explorer.compiler.codegen.nest.policies.launched.splitting import (
-    cut,
+    halves_of,
     in_two_kernels,
     may_be_cut,
     size_of_parts,
@@ -39,6 +39,7 @@ from xla_explorer.compiler.codegen.nest.policies.launched.widths import (
     is_short,
     width_of_access,
 )
+from xla_explorer.compiler.codegen.nest.policies.partial_results import reduce_in_parts
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.compiler.target import WARP_SIZE
@@ -84,9 +85,9 @@ def row_schedule(
     by = plan_rows(count, length, width, architecture, tuning, may_split and may_be_cut(found.body))
     if by.splits > 1:
         size = size_of_parts(length, by.splits, by.threads * width, width)
-        halves = cut([row] if row is not None else [], along, size, False)
+        reduce_in_parts(along, size, length // size, by_result=True)
         return in_two_kernels(
-            halves, by.reasoning, lambda n: row_schedule(n, architecture, tuning, contiguous_only, False),
+            halves_of(plan.nest), by.reasoning, lambda n: row_schedule(n, architecture, tuning, contiguous_only, False),
             lambda n: row_schedule(n, architecture, tuning, False, False), architecture, tuning,
         )  # fmt: skip
     for axis in along:

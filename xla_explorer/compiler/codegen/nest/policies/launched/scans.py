@@ -8,36 +8,18 @@ applications", 1990; Sengupta, Harris, Garland, "Efficient parallel scan algorit
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.nest.directives.reduction_directive import identity_of
-from xla_explorer.compiler.codegen.nest.ir import (
-    Body,
-    BoundAxis,
-    Combination,
-    For,
-    Load,
-    LoopNest,
-    NestArray,
-    Reduce,
-    Store,
-)
+from xla_explorer.compiler.codegen.nest.ir import Combination, LoopNest, Reduce
 from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchArchitecture
 from xla_explorer.compiler.codegen.nest.plan import AxisHandle, Plan, collapse_all
 from xla_explorer.compiler.codegen.nest.policies.launched.rows import loops_around
-from xla_explorer.compiler.codegen.nest.policies.launched.splitting import (
-    Halves,
-    with_body,
-)
-from xla_explorer.compiler.codegen.nest.renumbering import without_unused
+from xla_explorer.compiler.codegen.nest.policies.launched.splitting import halves_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.compiler.target import WARP_SIZE
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import Axis, Guard, index
-from xla_explorer.hlo.shape import array_shape
 
 BLOCK = 256
 EACH = 4  # elements of a thread in a tile
@@ -111,56 +93,15 @@ def scan_schedule(
         count *= loop.extent
     by = plan_scan(count // columns, s.axes[0].axis.extent, columns, architecture)
     if by.chunks > 1:
-        plan.axis(s.axes[0].axis).split(by.chunk)
-        halves = _in_chunks(plan.nest, [loop.name for loop in loops], by)
+        _, before, *_ = plan.axis(s.axes[0].axis).split(by.chunk).outer.chunk_scan(by_result=True)
+        if by.group > before.extent:
+            before.pad(by.group)
+        halves = halves_of(plan.nest)
         made = _of_chunks(halves.partial, by, tuning)
         scan = _of_chunks(halves.combining, by, tuning)
         return replace(made, following=scan, scratch=halves.scratch)
     _distribute(plan, loops, by)
     return plan.schedule("scan", by.reasoning)
-
-
-def _in_chunks(nest: LoopNest, loops: list[str], by: ScanPlan) -> Halves:
-    """Return the nests of the totals of chunks, and of their scans.
-
-    nest: its scan is over the chunks, then the elements of a chunk.
-    """
-    around = [s for s, _ in nest.statements() if isinstance(s, For) and s.axis.name in loops]
-    body = around[-1].body if around else nest.body
-    s = next(s for s in body if isinstance(s, Reduce))
-    (element,), numbers = s.elements, itertools.count(nest.fresh_id())
-    assert not isinstance(s.combiner, Combination)
-    (chunk, _), *inside = s.axes
-    kept = [loop.axis for loop in around]
-    array = NestArray(
-        f"totals_{s.ids[0]}", array_shape(element, (*[a.extent for a in kept], chunk.extent)), True
-    )
-    start = identity_of(next(numbers), s.combiner, element)
-    total = replace(
-        s, initial=(start.id,), axes=tuple(inside), running=(), each=(), ids=(next(numbers),)
-    )
-    place = tuple([index(a) for a in (*kept, chunk)])
-    others = tuple([x for x in body if not isinstance(x, Reduce)])
-    first: Body = (start, total, Store(array.name, place, total.ids[0], s.origin))
-    before = Axis(f"{chunk.name}b", max(by.group, chunk.extent))
-    load = Load(next(numbers), element, array.name, (*place[:-1], index(before)), s.origin)
-    guards = [Guard(index(chunk) - index(before) - 1, chunk.extent)]
-    if before.extent > chunk.extent:
-        guards.append(Guard(index(before), chunk.extent))
-    until = Reduce(
-        (next(numbers),), s.elements, s.combiner, s.initial, (BoundAxis(before),), (load,),
-        (load.id,), tuple(guards), s.origin,
-    )  # fmt: skip
-    scan = replace(s, initial=until.ids, axes=tuple(inside))
-    inputs = [a for a in nest.arrays if not a.written]
-    results = [a for a in nest.arrays if a.written]
-    totals = with_body(nest, around, (*others, For(chunk, first)))
-    scans = with_body(nest, around, (*others, For(chunk, (until, scan))))
-    return Halves(
-        without_unused(replace(totals, arrays=(*inputs, array))),
-        replace(scans, arrays=(*inputs, *results, replace(array, written=False))),
-        (array,),
-    )
 
 
 def _of_chunks(nest: LoopNest, by: ScanPlan, tuning: Tuning) -> Schedule:

@@ -5,42 +5,30 @@ One nest leaves partial results in scratch memory; another combines them in a fi
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.nest.ir import (
+    Allocate,
     Body,
-    BoundAxis,
     Combination,
-    Constant,
     For,
-    Load,
     LoopNest,
     NestArray,
     Reduce,
+    Space,
     Statement,
     Store,
     uses_of,
     walk,
 )
 from xla_explorer.compiler.codegen.nest.launch_dimensions import LaunchArchitecture
-from xla_explorer.compiler.codegen.nest.plan import AxisHandle
 from xla_explorer.compiler.codegen.nest.policies.launched.elementwise import elementwise_schedule
 from xla_explorer.compiler.codegen.nest.renumbering import without_unused
-from xla_explorer.compiler.codegen.nest.rewriting import (
-    guards_replaced,
-    rewritten,
-    with_axes_replaced,
-)
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.foundation.reason import Reason
-from xla_explorer.hlo.analysis.indexing import Axis, Substitution, index
-from xla_explorer.hlo.identity_element import identity_element
-from xla_explorer.hlo.literal import literal_from_array
-from xla_explorer.hlo.shape import array_shape
 
 
 class Halves(NamedTuple):
@@ -82,124 +70,33 @@ def size_of_parts(length: int, parts: int, step: int, unit: int) -> int:
     return max(length // (parts * step) * step, length // (parts * unit) * unit)
 
 
-def cut(
-    loops: Sequence[AxisHandle], sweeps: Sequence[AxisHandle], size: int, parts_outside: bool
-) -> Halves:
-    """Split reductions over some axes into parts; the second kernel adds the remainder."""
-    whole = []
-    for axis in sweeps:
-        rest = axis.extent % size
-        whole.append(axis.cut(axis.extent - rest)[0] if rest else axis)
-    around, names = [axis.loop for axis in loops], [axis.name for axis in whole]
-    return cut_reductions(sweeps[0].plan.nest, around, names, size, parts_outside)
-
-
-def cut_reductions(
-    nest: LoopNest, loops: Sequence[For], names: Sequence[str], size: int, parts_outside: bool
-) -> Halves:
-    """Split one reduction for each axis into parts of a size that divides it.
-
-    loops: around the reductions. parts_outside: parts are the outermost loop, and the outermost
-    dimension of partial results.
-    """
-    body = loops[-1].body if loops else nest.body
-    sizes = {s.axes[0].axis.name: s.axes[0].axis.extent for s in body if isinstance(s, Reduce)}
-    last = max(
-        [k for k, s in enumerate(body) if isinstance(s, Reduce) and s.axes[0].axis.name in names]
-    )
-    parts = sizes[names[0]] // size
-    numbers = itertools.count(nest.fresh_id())
-    kept = [loop.axis for loop in loops]
-    part = Axis(f"{names[0]}p", parts)
-    dimensions = [part, *kept] if parts_outside else [*kept, part]
-    arrays: list[NestArray] = []
-    first: list[Statement] = []
-    second: list[Statement] = list(body[last + 1 :])
-    combining: list[Statement] = []
-    for s in body[: last + 1]:
-        if not isinstance(s, Reduce) or s.axes[0].axis.name not in names:
-            first += [] if isinstance(s, Reduce) else [s]
-            combining.append(s)
-            continue
-        (element,), (number,), old = s.elements, s.ids, s.axes[0].axis
-        assert not isinstance(s.combiner, Combination)
-        whole = index(part) * size + index(Axis(f"{old.name}q", size))
-        values: Substitution = {old: whole}
-        guards = guards_replaced(s.guards, values)
-        start = Constant(
-            next(numbers),
-            literal_from_array(
-                identity_element(s.combiner.name, element), array_shape(element, ())
-            ),
-        )
-        array = NestArray(
-            f"partial_{number}", array_shape(element, tuple([a.extent for a in dimensions])), True
-        )
-        arrays.append(array)
-        axes = (BoundAxis(Axis(f"{old.name}q", size)),)
-        made = replace(
-            s,
-            initial=(start.id,),
-            axes=axes,
-            body=with_axes_replaced(s.body, values),
-            guards=guards,
-        )
-        first += [
-            start,
-            made,
-            Store(array.name, tuple([index(a) for a in dimensions]), number, s.origin),
-        ]
-        again = Axis(f"{old.name}r", parts)
-        load = Load(
-            next(numbers),
-            element,
-            array.name,
-            tuple([index(again if a == part else a) for a in dimensions]),
-            s.origin,
-        )
-        combining.append(
-            replace(s, axes=(BoundAxis(again),), body=(load,), values=(load.id,), guards=())
-        )
-    partial = with_body(
-        nest, loops, (For(part, tuple(first)),) if not parts_outside else tuple(first)
-    )
-    if parts_outside:
-        head = [s for s in partial.body if s is not _outermost(partial, loops)] if loops else []
-        inner = (_outermost(partial, loops),) if loops else partial.body
-        partial = replace(partial, body=(*head, For(part, inner)))
-    inputs, results = (
-        [a for a in nest.arrays if not a.written],
-        [a for a in nest.arrays if a.written],
-    )
-    read = [replace(a, written=False) for a in arrays]
-    stored = (
-        results
-        if any(isinstance(s, Store) for r in body if isinstance(r, Reduce) for s in r.body)
-        else ()
-    )  # by the sweep itself
-    partial = without_unused(replace(partial, arrays=(*inputs, *stored, *arrays)))
-    combined = replace(
-        with_body(nest, loops, (*combining, *second)), arrays=(*inputs, *results, *read)
-    )
-    return Halves(partial, without_unused(combined), tuple(arrays))
-
-
-def with_body(nest: LoopNest, loops: Sequence[For], body: Body) -> LoopNest:
-    """Return the nest with another body inside of some loops."""
-    if not loops:
-        return replace(nest, body=body)
-    axis = loops[-1].axis
-    return replace(
-        nest,
-        body=rewritten(
-            nest.body,
-            lambda s: replace(s, body=body) if isinstance(s, For) and s.axis == axis else None,
+def halves_of(nest: LoopNest) -> Halves:
+    """Divide a nest into two kernels, after the loop that leaves partial results in scratch."""
+    arrays = {s.array.name: replace(s.array, space=Space.PARAMETER)
+              for s in nest.body if isinstance(s, Allocate)}  # fmt: skip
+    first = next(s for s in nest.body if isinstance(s, For) and not _stored(s).isdisjoint(arrays))
+    rest = tuple([s for s in nest.body if s is not first and not isinstance(s, Allocate)])
+    values = tuple([s for s in rest if not isinstance(s, For | Store)])
+    inputs = [a for a in nest.arrays if not a.written]
+    results = [a for a in nest.arrays if a.written]
+    by_sweep = results if _stored(first) - arrays.keys() else []
+    scratch = tuple(arrays.values())
+    return Halves(
+        without_unused(replace(nest, body=(*values, first), arrays=(*inputs, *by_sweep, *scratch))),
+        without_unused(
+            replace(
+                nest,
+                body=rest,
+                arrays=(*inputs, *results, *[replace(a, written=False) for a in scratch]),
+            )
         ),
+        scratch,
     )
 
 
-def _outermost(nest: LoopNest, loops: Sequence[For]) -> Statement:
-    return next(s for s in nest.body if isinstance(s, For) and s.axis == loops[0].axis)
+def _stored(s: Statement) -> set[str]:
+    """Return the arrays that a statement stores to."""
+    return {x.array for x, _ in walk((s,)) if isinstance(x, Store)}
 
 
 def in_two_kernels(
