@@ -87,6 +87,7 @@ class Families:
         )
         self.largest = 20000
         self.rare: tuple[Callable[[Families], Any], ...] = ()
+        self.rare_share = 0.4
 
     # -- what is known -----------------------------------------------------------------------------
     def add(self, known: Known | None) -> None:
@@ -121,10 +122,12 @@ class Families:
                     self.b.clamp(-4.0, value, 4.0),
                     4.0,
                     denominator,
-                    exact and bound * denominator <= _EXACT[t.name],
+                    exact and bound * denominator <= _EXACT.get(t.name, 4.0),
                 )
             return Known(self.b.tanh(value), 1.0, 1.0, False)
-        return Known(value, bound, denominator, exact and bound * denominator <= _EXACT[t.name])
+        return Known(
+            value, bound, denominator, exact and bound * denominator <= _EXACT.get(t.name, 4.0)
+        )
 
     def inexact(self, value: HloValue, bound: float) -> Known:
         return self.made(value, bound, 1.0, False)
@@ -224,7 +227,7 @@ class Families:
         for _ in range(count):
             groups = (ELEMENTWISE, MOVEMENT, REDUCTIONS, SPECIAL, CONTROL)[: 5 if depth else 4]
             family = self.choice.choice(self.choice.choices(groups, self.weights[: len(groups)])[0])
-            if self.rare and self.choice.random() < 0.4:
+            if self.rare and self.choice.random() < self.rare_share:
                 family = self.choice.choice(self.rare)
             try:
                 made = family(self, depth) if family in CONTROL else family(self)

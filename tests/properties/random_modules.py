@@ -77,9 +77,11 @@ class RandomModule(NamedTuple):
 class ModuleWriter:
     """Writes one module.
 
-    choice: a `random.Random` (or what behaves like one). rare: families of `random_rare` to take
-    beside.
+    choice: a `random.Random` (or what behaves like one). rare: families to take beside the others,
+    for the share `rare_share` of all.
     """
+
+    rare_share = 0.4
 
     def __init__(
         self,
@@ -154,7 +156,7 @@ class ModuleWriter:
             numbers=lambda k, d: self.numbers(k, d, generator),
         )
         scope.largest = max(scope.largest, 2 * self.most)
-        scope.rare = self.rare
+        scope.rare, scope.rare_share = self.rare, self.rare_share
         arguments: list[Any] = []
         for _ in range(choice.randint(1, 4)):
             kind = choice.choice(self.kinds)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xla_explorer.compiler.rewriting.removal import has_side_effect
 from xla_explorer.course.checking.passes import Pass, check_pass
 from xla_explorer.course.checking.programs import random_program
 from xla_explorer.course.checking.reduction import cases_of
 from xla_explorer.course.checking.registry import Cases, exercise, looking_at
 from xla_explorer.course.checking.result import Failure, program_text
+from xla_explorer.hlo.analysis.effects import has_side_effect
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo

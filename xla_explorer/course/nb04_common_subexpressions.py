@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xla_explorer.compiler.rewriting.removal import has_side_effect
 from xla_explorer.course.checking.passes import Afterwards, Pass, check_pass
 from xla_explorer.course.checking.programs import random_program
 from xla_explorer.course.checking.registry import Cases, exercise
 from xla_explorer.course.checking.result import Failure, program_text
+from xla_explorer.hlo.analysis.effects import has_side_effect
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.module import HloModule

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from xla_explorer.compiler.rewriting.removal import has_side_effect
 from xla_explorer.course.checking.programs import random_program
 from xla_explorer.course.checking.reduction import cases_of, smallest, tested
 from xla_explorer.course.checking.registry import Cases, exercise, looking_at
 from xla_explorer.course.checking.result import Failure
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.analysis.effects import has_side_effect
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo

@@ -12,9 +12,9 @@ from xla_explorer.explorer.devices.device_calls import answers
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.foundation.suggestions import nearest
+from xla_explorer.hlo.analysis.effects import is_observable
 from xla_explorer.hlo.attributes.mesh import Mesh
 from xla_explorer.hlo.attributes.sharding_error import ShardingError, argument_error
-from xla_explorer.hlo.evaluator.plan import has_side_effect
 from xla_explorer.hlo.module import HloModule
 
 _NAMES: Final = ("in_shardings", "out_shardings")
@@ -233,7 +233,7 @@ def why_joined(module: HloModule) -> str:
     Each device would repeat an effect, and draw other numbers.
     """
     for i in module.instructions():
-        if has_side_effect(i) or i.opcode.name in ("rng", "rng-get-and-update-state"):
+        if is_observable(i) or i.opcode.name in ("rng", "rng-get-and-update-state"):
             return f"%{i.name} has an effect, or draws random numbers"
     return ""
 

@@ -53,13 +53,13 @@ from xla_explorer.compiler.codegen.program_records import KernelDecision
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels, check_all_met
 from xla_explorer.compiler.codegen.single_device import COPIES
 from xla_explorer.compiler.pipeline.context import PassControl
-from xla_explorer.compiler.rewriting.removal import has_side_effect
 from xla_explorer.compiler.target import NVPTX, Target
 from xla_explorer.compiler.transforms.library_calls.library_call import call_name, library_call_of
 from xla_explorer.compiler.transforms.loops.loop_state import needed_only_by_condition
 from xla_explorer.compiler.transforms.scheduling.stream_assignment import stream_of, waits_for
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.backend_config import known_trip_count
+from xla_explorer.hlo.analysis.effects import has_side_effect
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule

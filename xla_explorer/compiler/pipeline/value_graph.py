@@ -17,12 +17,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.analysis.effects import has_own_effects
 from xla_explorer.hlo.analysis.structural_keys import order_from_root, without_sharding
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.evaluator.evaluator import Evaluator
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
-from xla_explorer.hlo.opcodes.spec import Trait
 from xla_explorer.hlo.shape import Shape
 
 ValueNumber: TypeAlias = int | tuple["ValueNumber", ...]
@@ -133,7 +133,9 @@ class ValueNumbers:
         """Return the elements of operand 0 as a transpose, or a bitcast's layouts, order them."""
         before = i.operands[0].shape
         if i.opcode.name == "transpose":
-            return self._transposed(value, before.dimensions, i.attributes["dimensions"])
+            # A scalar's transpose may lack the attribute.
+            order = i.attributes.get("dimensions", ())
+            return self._transposed(value, before.dimensions, order)
         # Memory holds the dimensions from major to minor, the reverse of a layout.
         major = tuple(reversed(before.layout.minor_to_major))
         in_memory = self._transposed(value, before.dimensions, major)
@@ -288,14 +290,8 @@ def _only_moves_elements(i: HloInstruction) -> bool:
 
 
 def _require_no_effects(i: HloInstruction) -> None:
-    name = i.opcode.name
-    effects = (
-        Trait.NON_DETERMINISTIC in i.opcode.traits
-        or (i.opcode.side_effect and not i.called)
-        or (name == "custom-call" and i.attributes.get("custom_call_has_side_effect", False))
-    )
-    if effects:
-        raise NoValueGraphError(f"%{i.name} ({name}) has effects besides its result")
+    if has_own_effects(i):
+        raise NoValueGraphError(f"%{i.name} ({i.opcode.name}) has effects besides its result")
 
 
 def same_value_graph(left: HloModule, right: HloModule) -> bool:

@@ -5,41 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.effects import has_side_effect
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import PARAMETER
 
 ENTRY_OUTPUT_SHARDING = "sharding"
-
-
-def has_side_effect(i: HloInstruction) -> bool:
-    """Return True if removing, repeating or merging the instruction could be observed.
-
-    Called computations are searched. A custom call's own attribute decides, not its computations.
-    Source: HloInstruction::HasSideEffect.
-    """
-    if not i.called or i.opcode.side_effect or i.opcode.name == "custom-call":
-        return _has_itself(i)
-    pending, seen = (
-        list(i.called),
-        set(i.called),
-    )  # each computation once, for any number of calls
-    while pending:
-        for inner in pending.pop().instructions.values():
-            if _has_itself(inner):
-                return True
-            if inner.called and inner.opcode.name != "custom-call":
-                new = [c for c in inner.called if c not in seen]
-                seen.update(new)
-                pending += new
-    return False
-
-
-def _has_itself(i: HloInstruction) -> bool:
-    if i.opcode.name == "custom-call":
-        return bool(i.attributes.get("custom_call_has_side_effect"))
-    return i.opcode.side_effect
 
 
 def control_targets(computation: HloComputation) -> frozenset[HloInstruction]:

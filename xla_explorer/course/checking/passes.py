@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from xla_explorer.compiler.rewriting.removal import has_side_effect
 from xla_explorer.course.checking.programs import value_difference
 from xla_explorer.course.checking.reduction import cases_of
 from xla_explorer.course.checking.registry import Cases, WrongAnswerError, answering
 from xla_explorer.course.checking.result import Failure, program_text
+from xla_explorer.hlo.analysis.effects import has_side_effect
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.verifier import HloVerifyError, verify
 

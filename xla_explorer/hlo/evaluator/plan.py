@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from xla_explorer.hlo.analysis.effects import is_observable
 from xla_explorer.hlo.evaluator.excess_precision import in_f32, widened_at_once
 from xla_explorer.hlo.evaluator.registry import (
     EVALUATION_FUNCTIONS,
@@ -110,31 +111,6 @@ class Plan:
             )
 
 
-def has_side_effect(i: HloInstruction, known: dict[HloComputation, bool] | None = None) -> bool:
-    """Return True if removing the instruction would be visible.
-
-    True for transfers, asynchronous operations, custom calls marked so, and calls of computations
-    with any of them. Random state alone does not count. known: results for computations so far.
-    """
-    name = i.opcode.name
-    if name == "custom-call":
-        return bool(i.attributes.get("custom_call_has_side_effect", False))
-    if i.opcode.side_effect and name not in _RANDOM:
-        return True
-    known = {} if known is None else known
-    for computation in i.called:
-        if computation not in known:
-            known[computation] = any(
-                has_side_effect(inner, known) for inner in computation.instructions.values()
-            )
-        if known[computation]:
-            return True
-    return False
-
-
-_RANDOM = frozenset(("rng", "rng-get-and-update-state"))
-
-
 def _live_instructions(
     computation: HloComputation, wide: dict[HloInstruction, HloInstruction]
 ) -> set[HloInstruction]:
@@ -145,7 +121,7 @@ def _live_instructions(
     known: dict[HloComputation, bool] = {}
     stack = [
         computation.root,
-        *[i for i in computation.instructions.values() if has_side_effect(i, known)],
+        *[i for i in computation.instructions.values() if is_observable(i, known)],
     ]
     live = set(stack)
     while stack:

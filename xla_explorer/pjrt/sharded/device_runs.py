@@ -13,7 +13,7 @@ from xla_explorer.backends.registry import platform
 from xla_explorer.compiler.spmd.explanation.recorded_partitioning import recorded_partitioning
 from xla_explorer.explorer.session import Session
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.evaluator.plan import has_side_effect
+from xla_explorer.hlo.analysis.effects import is_observable
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.pjrt.sharded.devices_layout import Layout
 
@@ -57,7 +57,7 @@ def _why_joined(module: HloModule, layout: Layout) -> Reason | None:
     if layout.terms.written is not None:
         return unreduced
     for i in module.entry.instructions.values():
-        if has_side_effect(i):
+        if is_observable(i):
             return refuse("effects", f"%{i.name} has an effect, which each device would repeat")
     for i in module.instructions():
         if any("unreduced" in str(i.attributes.get(name, "")) for name in _SHARDINGS):

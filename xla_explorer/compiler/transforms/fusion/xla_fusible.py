@@ -5,8 +5,8 @@ Source: xla/service/cpu/cpu_instruction_fusion.cc, xla/hlo/ir/hlo_instruction.cc
 
 from __future__ import annotations
 
-from xla_explorer.compiler.rewriting.removal import has_side_effect
 from xla_explorer.compiler.transforms.fusion import fusible
+from xla_explorer.hlo.analysis.effects import has_side_effect
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import FUSION, opcode
 from xla_explorer.hlo.primitive_type import BF16, F32

@@ -13,7 +13,7 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.construction import broadcast_scalar, scalar_constant
 from xla_explorer.compiler.rewriting.patterns import uniform_value
-from xla_explorer.compiler.rewriting.removal import control_targets, has_side_effect
+from xla_explorer.compiler.rewriting.removal import control_targets
 from xla_explorer.compiler.transforms.inlining.call_inliner import CALL, inline_call
 from xla_explorer.compiler.transforms.loops.conditional_elements import (
     Callers,
@@ -25,6 +25,7 @@ from xla_explorer.compiler.transforms.loops.conditional_elements import (
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_unreachable_computations
 from xla_explorer.foundation.measured import at_most, equal
 from xla_explorer.foundation.reason import Reason, refuse, value_formatter
+from xla_explorer.hlo.analysis.effects import has_side_effect
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction

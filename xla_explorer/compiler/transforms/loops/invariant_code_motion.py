@@ -8,7 +8,7 @@ from typing import ClassVar
 from xla_explorer.compiler.decisions.formatters import described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.rewriting.removal import control_targets, has_side_effect, replace_root
+from xla_explorer.compiler.rewriting.removal import control_targets, replace_root
 from xla_explorer.compiler.transforms.loops.induction import find_induction, runs_at_most_once
 from xla_explorer.compiler.transforms.loops.loop_state import (
     WHILE,
@@ -24,6 +24,7 @@ from xla_explorer.compiler.transforms.loops.loop_state import (
 from xla_explorer.compiler.transforms.loops.while_loop_simplifier import has_no_control_edges
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_dead_instructions
 from xla_explorer.foundation.reason import Reason, refuse, value_formatter
+from xla_explorer.hlo.analysis.effects import has_side_effect
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import GET_TUPLE_ELEMENT, PARAMETER, TUPLE

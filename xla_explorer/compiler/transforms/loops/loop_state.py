@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xla_explorer.compiler.rewriting.removal import has_side_effect, remove_if_dead
+from xla_explorer.compiler.rewriting.removal import remove_if_dead
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.effects import has_side_effect
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction

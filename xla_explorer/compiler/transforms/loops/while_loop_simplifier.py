@@ -12,12 +12,7 @@ from typing import ClassVar
 from xla_explorer.compiler.decisions.formatters import control_edges
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.rewriting.removal import (
-    control_targets,
-    has_side_effect,
-    remove_if_dead,
-    replace_root,
-)
+from xla_explorer.compiler.rewriting.removal import control_targets, remove_if_dead, replace_root
 from xla_explorer.compiler.transforms.inlining.call_inliner import CALL, inline_call
 from xla_explorer.compiler.transforms.loops.induction import find_induction
 from xla_explorer.compiler.transforms.loops.loop_state import (
@@ -42,6 +37,7 @@ from xla_explorer.compiler.transforms.simplifiers.dead_code import (
     remove_unreachable_computations,
 )
 from xla_explorer.foundation.reason import Reason, refuse, value_formatter
+from xla_explorer.hlo.analysis.effects import has_side_effect
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.rewriting.removal import control_targets, has_side_effect
+from xla_explorer.compiler.rewriting.removal import control_targets
+from xla_explorer.hlo.analysis.effects import has_side_effect
 from xla_explorer.hlo.analysis.structural_keys import StructuralKeys, without_sharding
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction

@@ -16,12 +16,12 @@ from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.patterns import BROADCAST
 from xla_explorer.compiler.rewriting.removal import (
     control_targets,
-    has_side_effect,
     inherit_sharding,
     remove_if_dead,
 )
 from xla_explorer.foundation.measured import at_most
 from xla_explorer.foundation.reason import Reason, refuse, value_formatter
+from xla_explorer.hlo.analysis.effects import has_side_effect
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.evaluator import EvaluationError, Evaluator, UnsupportedOpcodeError
 from xla_explorer.hlo.instruction import HloInstruction

@@ -12,10 +12,11 @@ import numpy as np
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.rewriting.removal import control_targets, has_side_effect, remove_if_dead
+from xla_explorer.compiler.rewriting.removal import control_targets, remove_if_dead
 from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.rearranging import (
     is_short_to_write,
 )
+from xla_explorer.hlo.analysis.effects import has_side_effect
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.module import HloModule

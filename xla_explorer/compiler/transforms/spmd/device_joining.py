@@ -26,11 +26,11 @@ from xla_explorer.compiler.transforms.spmd.joined_collectives import (
 )
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.custom_calls import custom_call_target
+from xla_explorer.hlo.analysis.effects import is_observable
 from xla_explorer.hlo.analysis.manual_regions import INTO, OUT_OF, border, device_count, is_region
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.computation import HloComputation
-from xla_explorer.hlo.evaluator.plan import has_side_effect
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.module import HloModule
@@ -219,7 +219,7 @@ class _Joiner:
 
         An instruction with effects, inside a region, is repeated for each device.
         """
-        apart = (not in_place or is_region(i)) and has_side_effect(i)
+        apart = (not in_place or is_region(i)) and is_observable(i)
         if in_place and not apart and all(map(_agree, operands)):
             for k, (old, new) in enumerate(zip(i.operands, operands, strict=True)):
                 if old is not new[0]:

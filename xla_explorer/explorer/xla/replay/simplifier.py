@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from xla_explorer.compiler.pipeline import PassTrace, optimize
-from xla_explorer.compiler.rewriting.removal import has_side_effect
 from xla_explorer.explorer.questions.decisions import decision_events
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 from xla_explorer.explorer.xla.replay.report import Replay, ReplayRow
+from xla_explorer.hlo.analysis.effects import has_side_effect
 from xla_explorer.hlo.analysis.module_matching import match_modules
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule

@@ -23,9 +23,9 @@ from xla_explorer.frontends.stablehlo.errors import NEEDS_JAX
 from xla_explorer.frontends.stablehlo.locations import Locations
 from xla_explorer.frontends.stablehlo.program import Argument, Function, Operation, Program
 from xla_explorer.frontends.stablehlo.reader import Reader
+from xla_explorer.hlo.analysis.effects import is_observable
 from xla_explorer.hlo.builder import HloBuilder
 from xla_explorer.hlo.computation import HloComputation
-from xla_explorer.hlo.evaluator.plan import has_side_effect
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import CONSTANT
@@ -370,5 +370,5 @@ def _remove_unused_sizes(computation: HloComputation, computed: bool) -> None:
         )
         of_integers = computed and i.shape.is_array and not i.shape.element_type.is_float
         folded = of_integers and i.opcode.name not in ("custom-call", "parameter")
-        if (constant or folded) and not i.users and not i.is_root and not has_side_effect(i):
+        if (constant or folded) and not i.users and not i.is_root and not is_observable(i):
             computation.remove(i)

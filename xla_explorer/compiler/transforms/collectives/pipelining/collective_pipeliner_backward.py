@@ -26,11 +26,7 @@ from typing import ClassVar, Final
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.construction import scalar_constant
-from xla_explorer.compiler.rewriting.removal import (
-    has_side_effect,
-    remove_if_dead,
-    replace_root,
-)
+from xla_explorer.compiler.rewriting.removal import remove_if_dead, replace_root
 from xla_explorer.compiler.transforms.collectives.pipelining.copies import (
     only_last,
     refresh_channels,
@@ -57,6 +53,7 @@ from xla_explorer.compiler.transforms.loops.loop_state import (
 )
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_dead_instructions
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.effects import has_side_effect
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule

@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from xla_explorer.compiler.rewriting.removal import control_targets, has_side_effect
+from xla_explorer.compiler.rewriting.removal import control_targets
 from xla_explorer.compiler.transforms.collectives.stored_reductions import MOST_TRIPS, value_at
 from xla_explorer.compiler.transforms.loops.induction import InductionVariable, element_index
 from xla_explorer.compiler.transforms.loops.loop_state import readers_of
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.effects import has_side_effect
 from xla_explorer.hlo.instruction import HloInstruction
 
 FORMATTING: Final = frozenset(

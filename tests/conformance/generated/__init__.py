@@ -1,0 +1,1 @@
+"""Generated modules for each pass: XLA's own pass beside ours."""
