@@ -50,6 +50,7 @@ UNIT_TEST_OPTIONS: dict[str, dict[str, Any]] = {
         "fast_math": True,
     },
     "simplify-conditional": {"select_all": True},
+    "defuser": {"every": True},
     "sort-rewriter": {"mode": "always"},
     "fusion": {"policy": "xla"},
     "fusion-wrapper": {"policy": "xla"},
@@ -108,7 +109,7 @@ CONSTRUCTOR_PARAMETERS: dict[str, tuple[str, ...]] = {
     "ar-crs-combiner": ("num_spatial_partitions", "spmd_partition"),
     "async-collective-creator": ("_config",),
     "batchnorm_expander": ("rewrite_training_op", "rewrite_inference_op", "rewrite_grad_op"),
-    "call-inliner": ("single_call_site", "update_domain"),
+    "call-inliner": ("single_call_site", "=update_domain"),
     "constant_folding": ("_level",),
     "convolution-group-converter": ("_should_expand", "_is_cost_viable", "convert_batch_groups"),
     "cse": ("is_layout_sensitive", "only_fusion_computations"),
@@ -134,7 +135,11 @@ CONSTRUCTOR_PARAMETERS: dict[str, tuple[str, ...]] = {
     "reduction-splitter": ("ignore_small_reduce_dims",),
     "reorder-convert-reduce-add": ("enable_reduce_scatter",),
     "scan_expander": ("expand_associative",),
-    "sort-rewriter": ("device",),
+    "sort-rewriter": ("_device",),
+    "stream-attribute-annotator": ("_device",),
+    "layout_normalization": ("_custom_call_transformer",),
+    "reduce-decomposer": ("_custom_layout_allowed",),
+    "algsimp": ("_options", "_compute_capability"),
     "spmd-partitioning": ("num_partitions",),
     "spmd-prepare": ("_num_partitions",),  # those of the partitioner after it
     "simplify-while-loops": ("simplify_compare_instrs",),
@@ -146,7 +151,7 @@ CONSTRUCTOR_PARAMETERS: dict[str, tuple[str, ...]] = {
         "_cse_prevention_only",
         "_sharding_helper",
     ),
-    "tree_reduction_rewriter": ("reduce_window_size",),
+    "tree_reduction_rewriter": ("reduce_window_size", "_should_expand"),
     "all-reduce-blueconnect": ("num_devices_per_host",),
     "topk-rewriter": ("_is_profitable", "_target"),
     "topk-splitter": ("split_threshold",),
@@ -162,10 +167,22 @@ CONSTRUCTOR_PARAMETERS: dict[str, tuple[str, ...]] = {
     "while-loop-constant-sinking": ("sink_broadcast_of_constants", "sink_only_scalar_constants"),
     "while-loop-expensive-invariant-code-motion": ("_worth_hoisting", "_shape_size"),
     "while-loop-invariant-code-motion": ("hoist_constants", "hoist_reshapes"),
+    "while-loop-fusible-sinking": ("sink_broadcast_of_constant",),
     "while_loop_unroller": ("unroll_factor",),
 }
 # Flags of XLA that are options of a pass here, with the values' names.
 FLAG_OPTIONS: dict[str, dict[str, tuple[str, dict[str, Any]]]] = {
+    "sort-rewriter": {
+        "xla_gpu_deviceless_cub_mode": (
+            "mode",
+            {
+                "DebugOptions::DEVICELESS_CUB_DISABLED": "never",
+                "DebugOptions::DEVICELESS_CUB_WITH_FALLBACK": "known-size",
+                "DebugOptions::DEVICELESS_CUB_NO_FALLBACK": "always",
+                "DebugOptions::DEVICELESS_CUB_FORCE_ON_NO_FALLBACK": "always",
+            },
+        ),
+    },
     "dot-algorithm-rewriter": {
         "xla_gpu_default_to_alg_dot_bf16_bf16_f32": (
             "default_to_bf16",
@@ -202,8 +219,25 @@ PIPELINER_TRIES: tuple[tuple[str, dict[str, Any]], ...] = tuple(
         )
     ]
 )
+# Options that the fixture of a test sets in its constructor, and no record has. The keys are
+# prefixes of names of tests.
+FIXTURE_OPTIONS: dict[str, dict[str, Any]] = {
+    "DespecializerTest.": {"deconstruct_reduce_window": True, "prior_passes": []},  # a log line
+    "GatherExpanderTest.": {"arguments": [], "mode": "all"},
+    "GatherExpanderTest.EliminateSimpleGathers": {"arguments": [], "mode": "simple"},
+    "ScatterExpanderTest.": {"arguments": [], "mode": "all"},
+    "ScatterExpanderTest.EliminateSimple": {"arguments": [], "mode": "simple"},
+    "ScatterExpanderTest.EliminateScatterWith": {"arguments": [], "mode": "indeterministic"},
+    "ScatterExpanderTest.DoNotEliminateScatterWith": {"arguments": [], "mode": "indeterministic"},
+    "SortRewriterTest.H100": {"arguments": [], "device": "h100", "mode": "auto"},
+    "SortRewriterTest.A100": {"arguments": [], "device": "a100", "mode": "auto"},
+    "SimplifyNoOpBitcastConvertTest.": {
+        "is_layout_sensitive": "true",
+        "rewrite_no_op_bitcast_convert_to_bitcast": "true",
+    },
+}
 # XLA's names of options that we have under another name.
-OPTION_NAMES = {"enable_fast_math": "fast_math"}
+OPTION_NAMES = {"enable_fast_math": "finite_math"}
 _LITERALS = {"true": True, "false": False}
 
 
@@ -408,6 +442,17 @@ def referee() -> Any:
     return module
 
 
+def with_fixture(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the record with the options that the fixture of its test sets."""
+    test = record["name"].partition("::")[2]
+    known = [prefix for prefix in FIXTURE_OPTIONS if test.startswith(prefix)]
+    if not known:
+        return record
+    options = dict(FIXTURE_OPTIONS[max(known, key=len)])
+    stated = {k: options.pop(k) for k in ("arguments", "prior_passes") if k in options}
+    return {**record, **stated, "options": {**record["options"], **options}}
+
+
 def unit_test_verdicts(only: str, *, all_tests: bool = False) -> list[Verdict]:
     """XLA's unit tests of the passes whose dump name matches: the plain ones, or all."""
     judge_of = referee()
@@ -416,7 +461,7 @@ def unit_test_verdicts(only: str, *, all_tests: bool = False) -> list[Verdict]:
     for record in records("pass_tests.jsonl.gz"):
         names = [n.removeprefix("fix:") for n in judge_of.pass_names(record["pass_name"])]
         if (all_tests or record["plain"]) and any(re.fullmatch(only, name) for name in names):
-            kind, statements = judge(record)
+            kind, statements = judge(with_fixture(record))
             details = [
                 f"{what}: {detail[:1500]}"
                 for what, answer, detail in statements

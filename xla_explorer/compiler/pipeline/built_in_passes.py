@@ -51,6 +51,11 @@ _DECLARED: Final = {
         "cpu-all-reduce-combiner",
         "reduce-scatter-combiner",
     ),
+    "transforms.collectives.gpu_combiners": (
+        "gpu-all-gather-combiner",
+        "gpu-all-reduce-combiner",
+        "gpu-reduce-scatter-combiner",
+    ),
     "transforms.collectives.decomposers.collective_permute_cycle_decomposer": (
         "collective-permute-cycle-decomposer",
     ),
@@ -197,6 +202,12 @@ _DECLARED: Final = {
     "transforms.inlining.async_inliner": ("async-inliner",),
     "transforms.inlining.call_inliner": ("call-inliner",),
     "transforms.inlining.call_parameter_cleanup": ("call-parameter-cleanup",),
+    "transforms.inlining.despecializer": (
+        "control-dep-remover",
+        "deconstruct-reduce-window-to-reduce-broadcast",
+        "despecializer",
+        "hlo-descheduler",
+    ),
     "transforms.inlining.defuser": ("defuser",),
     "transforms.inlining.map_inliner": ("map-inline",),
     "transforms.inlining.propagate_call_metadata": ("propagate-call-metadata",),
@@ -235,6 +246,7 @@ _DECLARED: Final = {
     "transforms.loops.loop_double_buffer_transformer": ("loop-double-buffer-transformer",),
     "transforms.loops.module_dead_code": ("hlo-module-dce",),
     "transforms.loops.small_while_loop_hoisting": ("small-while-loop-hoisting",),
+    "transforms.loops.while_loop_fusible_sinking": ("while-loop-fusible-sinking",),
     "transforms.loops.trip_count_annotator": ("while-loop-trip-count-annotator",),
     "transforms.loops.while_loop_simplifier": (
         "simplify-while-loops",

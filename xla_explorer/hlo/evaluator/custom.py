@@ -82,6 +82,16 @@ def pad_to_static(i: HloInstruction, operands: Sequence[Value], evaluator: Evalu
     return whole, *[np.asarray(size, np.int32) for size in x.shape]
 
 
+@evaluates_custom_call("SliceToDynamic")
+def slice_to_dynamic(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """Return the part of a padded array that the sizes of its dimensions leave.
+
+    Source: xla/service/dynamic_padder.cc.
+    """
+    x, *sizes = operands
+    return x[tuple([slice(int(size)) for size in sizes])]
+
+
 @evaluates_custom_call("__gpu$TopK")  # the spelling in GPU dumps after TopkSpecializer
 @evaluates_custom_call("TopK")
 def top_k(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:

@@ -2,11 +2,29 @@
 
 Source: xla/hlo/transforms/collectives/collective_combiner_utils.h, all_reduce_combiner.cc,
 all_gather_combiner.cc, reduce_scatter_combiner.cc.
+
+==========================================  ===================================================
+handled by XLA                              here
+==========================================  ===================================================
+equal groups, channels, reducers, types     the same
+thresholds in bytes and in operands         the same
+control dependencies, dependent collectives never combined, as in XLA
+regions between domains                     not combined across them, as in XLA
+combine_by_dim of all-gathers               the same; without it, operands are bitcast so that the
+                                            most frequent dimension is gathered
+combine_different_dtypes of all-gathers     the same
+combine_while_loops                         without it, bodies of loops are left alone, as in XLA
+metadata                                    of the first collective, as in XLA
+several operands already                    left alone; XLA too
+duplicate operands of permutes              hole (xla_enable_enzyme_comms_opt)
+==========================================  ===================================================
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
@@ -14,11 +32,11 @@ from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import substitute
 from xla_explorer.hlo.analysis.reachability import depends_on
 from xla_explorer.hlo.analysis.structural_keys import StructuralKeys
-from xla_explorer.hlo.attributes import attributes_of
+from xla_explorer.hlo.attributes import Attributes, attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
-from xla_explorer.hlo.shape import tuple_shape
+from xla_explorer.hlo.shape import Shape, tuple_shape
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,13 +54,31 @@ class CollectiveCombiner:
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Combine groups in every computation."""
+        return self.combine(module, context, lambda i: True, self.combine_threshold_in_bytes)
+
+    def skipped(self, module: HloModule) -> set[HloComputation]:
+        """Return the computations that are left alone."""
+        return set()
+
+    def combine(
+        self,
+        module: HloModule,
+        context: PassContext,
+        chosen: Callable[[HloInstruction], bool],
+        most_bytes: int,
+    ) -> bool:
+        """Combine the chosen collectives up to a size; return True if anything changed."""
         changed = False
+        skipped = self.skipped(module)
         for computation in list(module.computations.values()):
-            while self._combine_one(computation, context):
+            while computation not in skipped and self._combine_one(
+                computation, context, chosen, most_bytes
+            ):
                 changed = True
         return changed
 
-    def _key(self, i: HloInstruction, keys: StructuralKeys) -> Any:
+    def key(self, i: HloInstruction, keys: StructuralKeys) -> Any:
+        """Return a value that is equal for collectives that may become one."""
         channel = "channel_id" in i.attributes
         return (
             i.attributes.with_values(channel_id=None, sharding=None),
@@ -51,21 +87,26 @@ class CollectiveCombiner:
             i.operands[0].shape.element_type,
         )
 
-    def _combine_one(self, computation: HloComputation, context: PassContext) -> bool:
+    def _combine_one(
+        self,
+        computation: HloComputation,
+        context: PassContext,
+        chosen: Callable[[HloInstruction], bool],
+        most_bytes: int,
+    ) -> bool:
         keys = StructuralKeys(layout_sensitive=True)
+        regions = domain_regions(computation)
         groups: dict[Any, list[HloInstruction]] = {}
         for i in computation.post_order():
-            if i.opcode.name == self.opcode and len(i.operands) == 1 and not i.control_predecessors:
-                groups.setdefault(self._key(i, keys), []).append(i)
+            alone = len(i.operands) == 1 and not i.control_predecessors
+            if i.opcode.name == self.opcode and alone and chosen(i):
+                groups.setdefault((regions.get(i), self.key(i, keys)), []).append(i)
         for found in groups.values():
             taken: list[HloInstruction] = []
             size = 0
             for i in found:
                 bytes_ = i.shape.byte_size
-                fits = (
-                    size + bytes_ <= self.combine_threshold_in_bytes
-                    and len(taken) < self.combine_threshold_count
-                )
+                fits = size + bytes_ <= most_bytes and len(taken) < self.combine_threshold_count
                 if fits and not any(depends_on(i, other) for other in taken):
                     taken.append(i)
                     size += bytes_
@@ -77,40 +118,144 @@ class CollectiveCombiner:
     def _combine(self, taken: list[HloInstruction], context: PassContext) -> None:
         first, computation = taken[0], taken[0].parent
         before = computation.module.next_instruction_id
-        shape = tuple_shape([i.shape for i in taken])
+        attributes, orders = self.aligned(taken)
+        shapes = [permuted(i.shape, order) for i, order in zip(taken, orders, strict=True)]
+        operands = [
+            _bitcast(i.operands[0], permuted(i.operands[0].shape, order))
+            for i, order in zip(taken, orders, strict=True)
+        ]
         made = computation.add(
             first.opcode,
-            shape,
-            [i.operands[0] for i in taken],
-            first.attributes.with_values(sharding=None),
+            tuple_shape(shapes),
+            operands,
+            attributes.with_values(sharding=None),
             called=first.called,
+            metadata=first.metadata,
         )
         for i in taken:  # the combined collective has the causes of each
             created = (made.id,) if i is first else ()
             context.rewrote(self.name, i, made, created, {"combined": len(taken)})
         for k, i in enumerate(taken):
-            substitute(
-                i,
-                computation.add("get-tuple-element", i.shape, (made,), attributes_of({"index": k})),
-                before,
+            part = computation.add(
+                "get-tuple-element", shapes[k], (made,), attributes_of({"index": k})
             )
+            substitute(i, _bitcast(part, i.shape), before)
+
+    def aligned(
+        self, taken: list[HloInstruction]
+    ) -> tuple[Attributes, list[tuple[int, ...] | None]]:
+        """Return the attributes of the combined collective, and an order of dimensions for each."""
+        return taken[0].attributes, [None] * len(taken)
 
 
-def _declare(name: str, opcode: str, *others: str) -> type[CollectiveCombiner]:
-    fields = {
-        "name": name,
-        "opcode": opcode,
-        "__doc__": f"Combines {opcode}.",
-        "__module__": __name__,
-        "__annotations__": {},
-    }
-    made = type(name.title().replace("-", ""), (CollectiveCombiner,), fields)
-    return register_pass(*others)(dataclasses.dataclass(frozen=True)(made))
+def permuted(shape: Shape, order: tuple[int, ...] | None) -> Shape:
+    """Return the shape with its dimensions in another order, and the same bytes."""
+    if order is None:
+        return shape
+    moved = shape.with_dimensions([shape.dimensions[d] for d in order])
+    return moved.with_layout(tuple([order.index(d) for d in shape.layout.minor_to_major]))
 
 
-PASSES = [
-    _declare("all-reduce-combiner", "all-reduce", "cpu-all-reduce-combiner"),
-    _declare("all-gather-combiner", "all-gather"),
-    _declare("reduce-scatter-combiner", "reduce-scatter"),
-    _declare("collective-permute-combiner", "collective-permute"),
-]
+def _bitcast(i: HloInstruction, shape: Shape) -> HloInstruction:
+    return i if i.shape is shape else i.parent.add("bitcast", shape, (i,))
+
+
+def domain_regions(computation: HloComputation) -> dict[HloInstruction, frozenset[str]]:
+    """Return the exits of the domains around each instruction; empty without domains."""
+    if not any(i.opcode.name == "domain" for i in computation.instructions.values()):
+        return {}
+    found: dict[HloInstruction, frozenset[str]] = {}
+    for start in computation.instructions.values():
+        if start in found or start.opcode.name == "domain":
+            continue
+        region, exits, work = {start}, set(), [start]
+        while work:
+            i = work.pop()
+            exits |= {str(u.attributes) for u in i.users if u.opcode.name == "domain"}
+            for other in (*i.operands, *i.users):
+                if other not in region and other.opcode.name != "domain":
+                    region.add(other)
+                    work.append(other)
+        found.update(dict.fromkeys(region, frozenset(exits)))
+    return found
+
+
+@register_pass("cpu-all-reduce-combiner")
+@dataclasses.dataclass(frozen=True)
+class AllReduceCombiner(CollectiveCombiner):
+    """Combines all-reduce."""
+
+    name: ClassVar[str] = "all-reduce-combiner"
+    opcode: ClassVar[str] = "all-reduce"
+
+
+@dataclasses.dataclass(frozen=True)
+class LoopAwareCombiner(CollectiveCombiner):
+    """A combiner that may leave loops alone.
+
+    combine_while_loops: also combine in bodies of loops.
+    """
+
+    combine_while_loops: bool = True
+
+    def skipped(self, module: HloModule) -> set[HloComputation]:
+        """Return the bodies of loops, without combine_while_loops."""
+        if self.combine_while_loops:
+            return set()
+        return {i.called[1] for i in module.instructions() if i.opcode.name == "while"}
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class AllGatherCombiner(LoopAwareCombiner):
+    """Combines all-gather.
+
+    combine_by_dim: only equal dimensions. combine_different_dtypes: also other element types.
+    """
+
+    name: ClassVar[str] = "all-gather-combiner"
+    opcode: ClassVar[str] = "all-gather"
+    combine_by_dim: bool = True
+    combine_different_dtypes: bool = True
+
+    def key(self, i: HloInstruction, keys: StructuralKeys) -> Any:
+        """Return groups, channel and, by the options, dimension and type."""
+        attributes, *others, kind = super().key(i, keys)
+        if not self.combine_by_dim:
+            attributes = attributes.with_values(dimensions=None), i.shape.rank
+        return attributes, *others, None if self.combine_different_dtypes else kind
+
+    def aligned(
+        self, taken: list[HloInstruction]
+    ) -> tuple[Attributes, list[tuple[int, ...] | None]]:
+        """Return the most frequent dimension, and orders that move the others there."""
+        gathered = [i.attributes.value("dimensions")[0] for i in taken]
+        most = Counter(gathered).most_common(1)[0][0]
+        orders: list[tuple[int, ...] | None] = []
+        for i, d in zip(taken, gathered, strict=True):
+            order = list(range(i.shape.rank))
+            order[most], order[d] = d, most
+            orders.append(None if d == most else tuple(order))
+        return taken[0].attributes.with_values(dimensions=(most,)), orders
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class ReduceScatterCombiner(LoopAwareCombiner):
+    """Combines reduce-scatter.
+
+    combine_by_dim: only equal dimensions; other dimensions stay apart in any case.
+    """
+
+    name: ClassVar[str] = "reduce-scatter-combiner"
+    opcode: ClassVar[str] = "reduce-scatter"
+    combine_by_dim: bool = True
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class CollectivePermuteCombiner(CollectiveCombiner):
+    """Combines collective-permute."""
+
+    name: ClassVar[str] = "collective-permute-combiner"
+    opcode: ClassVar[str] = "collective-permute"

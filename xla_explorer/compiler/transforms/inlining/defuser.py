@@ -56,10 +56,12 @@ class Defuser:
 
     These are fusions inside fused computations and reducers, fusions without a kernel emitter on
     the target, and fusions that recompute a reduction per element. Other fusions of the input stay.
+    every: dissolve all fusions, as XLA's pass does.
     """
 
     name: ClassVar[str] = "defuser"
     kinds: ClassVar[tuple[str, ...]] = ("inlining",)
+    every: bool = False
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Dissolve, callees first, so that each decision sees the dissolved body."""
@@ -79,7 +81,7 @@ class Defuser:
                     context.decide(
                         "inlining",
                         (wanted_inline,),
-                        (self._check(inside, context.target.kind),),
+                        () if self.every else (self._check(inside, context.target.kind),),
                         fusion,
                     )
                     is None

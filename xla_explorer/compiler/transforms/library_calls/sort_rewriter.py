@@ -12,7 +12,9 @@ the last dimension, static sizes            the same
 key and value types with compiled kernels   the same
 mode auto by measured sizes                 A100, H100, otherwise more than 16,384 elements
 the order of NumPy (NaN last, equal zeros)  hole: such comparators are not rewritten
-Blackwell's sizes, deviceless scratch sizes hole
+Blackwell's sizes                           hole
+deviceless compiles                         mode `known-size`: sorts whose scratch size is in the
+                                            range that XLA tabulates; mode `never`
 ==========================================  ==================================================
 
 The scratch array has size 0; `estimate-cub-sort-scratch-size` sets its size in XLA.
@@ -124,7 +126,9 @@ def faster_on(device: str, bits: int, batch: int, row: int) -> bool:
 class SortRewriter(OpExpanderPass):
     """Call CUB for sorts of one array, or of keys and values.
 
-    mode: `always`, or `auto` for sorts that CUB does faster. device: `a100`, `h100` or another.
+    mode: `always`; `auto` for sorts that CUB does faster; `known-size` for sorts that fit 32-bit
+    numbers of elements, whose scratch sizes are known without the device; or `never`. device:
+    `a100`, `h100` or another.
     """
 
     name: ClassVar[str] = "sort-rewriter"
@@ -153,6 +157,8 @@ class SortRewriter(OpExpanderPass):
         row = shape.dimensions[-1]
         batch = prod(shape.dimensions[:-1])
         kind = shape.element_type.bits
+        if self.mode in ("never", "known-size"):
+            return known and self.mode == "known-size" and batch * row < 1 << 31
         return known and (
             self.mode == "always" or (row > 0 and faster_on(self.device, kind, batch, row))
         )

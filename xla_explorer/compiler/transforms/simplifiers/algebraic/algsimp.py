@@ -38,6 +38,7 @@ from xla_explorer.compiler.transforms.simplifiers.algebraic.as_xla import guarde
 from xla_explorer.compiler.transforms.simplifiers.algebraic.movement import (
     broadcasting,
     concatenation,
+    custom_calls,
     dynamic_indexing,
     dynamic_slicing,
     gathers,
@@ -47,11 +48,18 @@ from xla_explorer.compiler.transforms.simplifiers.algebraic.movement import (
     scatters,
     slicing,
 )
+from xla_explorer.compiler.transforms.simplifiers.algebraic.optional import (
+    dot_order,
+    finite_math,
+    other_forms,
+)
+from xla_explorer.compiler.transforms.simplifiers.algebraic.optional.dot_order import cheaper_by
 from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import asked_for_fast_math
 from xla_explorer.hlo.module import HloModule
 
 ALGEBRAIC_RULES = RuleSet.of_modules(
     "algsimp",
+    finite_math,
     addition,
     signs,
     multiplication,
@@ -75,10 +83,13 @@ ALGEBRAIC_RULES = RuleSet.of_modules(
     windows,
     gathers,
     scatters,
+    dot_order,
     contractions,
+    other_forms,
     convolutions,
     collectives,
     tuples,
+    custom_calls,
     layouts,
 )
 
@@ -88,7 +99,42 @@ OPTIONAL_RULES = {
     "rewrite_no_op_bitcast_convert_to_bitcast": ("bitcast-convert-to-bitcast",),
     "supports_non_canonical_dots": ("sum-over-batches",),
     "as_xla": ("multiply-scaled-by-broadcast",),  # with XLA's rounding, which differs
+    "finite_math": tuple([rule.name for rule in RuleSet.of_modules("finite", finite_math)]),
+    "use_associative_reordering": (
+        "dot-of-dot",
+        "dot-of-reverse",
+        "dot-of-pad",
+        "dot-of-broadcast",
+    ),
+    "raise_slice_and_reduce_through_dot": ("slice-of-dot", "reduce-of-dot"),
+    "enable_scalar_multiply_reduction": ("scale-of-product", "product-of-scaled"),
+    "enable_dot_strength_reduction": ("dot-to-reduce",),
+    "enable_move_dot_param_to_rhs": ("dot-parameter-right",),
+    "use_convert_constant_folding": ("convert-of-constant",),
+    "enable_conditional_simplification": ("conditional-on-predicate",),
+    "enable_hoist_transpose_of_reshape": ("transpose-between-reshapes",),
+    "executing_on_cpu": ("divide-by-broadcast",),
+    "enable_sink_broadcast": ("sink-broadcast",),
+    "enable_conv_simplification": (
+        "convolution-of-pad",
+        "convolution-with-interior-padding",
+        "convolution-swapped",
+        "convolution-to-multiply",
+        "convolution-to-dot",
+    ),
 }
+# Rules by the option with the least factor by which the operations must fall.
+THRESHOLDS = {
+    "associative_reordering_threshold": OPTIONAL_RULES["use_associative_reordering"],
+    "raise_slice_and_reduce_through_dot_threshold": OPTIONAL_RULES[
+        "raise_slice_and_reduce_through_dot"
+    ],
+}
+
+
+@cache
+def _with_threshold(rule: Rule, threshold: float) -> Rule:
+    return rule.with_guards(cheaper_by(threshold))
 
 
 @cache
@@ -130,7 +176,10 @@ class AlgebraicSimplifier:
     rewrite_no_op_bitcast_convert_to_bitcast: after layout assignment, for backends that read a
     bitcast as another type. supports_non_canonical_dots: a dot may contract several dimensions.
     as_xla: a rule acts only under XLA's conditions. fast_math: values that overflow, underflow, are
-    infinite or NaN may change.
+    infinite or NaN may change. finite_math: floats are finite, so that x - x is 0 (XLA:
+    enable_fast_math); it needs fast_math. executing_on_cpu: divide by a broadcast as by its
+    reciprocal. The thresholds are the least factors by which the operations of a dot must fall. The
+    other options are XLA's, and enable the rules of `OPTIONAL_RULES`.
     """
 
     name: ClassVar[str] = "algsimp"
@@ -140,6 +189,20 @@ class AlgebraicSimplifier:
     supports_non_canonical_dots: bool = False
     as_xla: bool = False
     fast_math: bool = False
+    finite_math: bool = False
+    use_associative_reordering: bool = False
+    associative_reordering_threshold: float = 2.0
+    raise_slice_and_reduce_through_dot: bool = False
+    raise_slice_and_reduce_through_dot_threshold: float = 2.0
+    enable_scalar_multiply_reduction: bool = False
+    enable_dot_strength_reduction: bool = True
+    enable_move_dot_param_to_rhs: bool = False
+    use_convert_constant_folding: bool = False
+    enable_conditional_simplification: bool = False
+    enable_hoist_transpose_of_reshape: bool = False
+    executing_on_cpu: bool = True
+    enable_sink_broadcast: bool = True
+    enable_conv_simplification: bool = True
 
     def rules(self) -> RuleSet:
         """Return the rules that hold under the pass's options."""
@@ -149,8 +212,20 @@ class AlgebraicSimplifier:
             if not getattr(self, option)
             for name in names
         ]
-        return algebraic_rules(
+        found = algebraic_rules(
             self.is_layout_sensitive, frozenset(without), self.as_xla, self.fast_math
+        )
+        limits = {
+            name: getattr(self, option)
+            for option, names in THRESHOLDS.items()
+            for name in names
+            if name not in without
+        }
+        if not limits:
+            return found
+        return RuleSet(
+            found.name,
+            [_with_threshold(r, limits[r.name]) if r.name in limits else r for r in found],
         )
 
     def run(self, module: HloModule, context: PassContext) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 
 from xla_explorer.compiler.rewriting.patterns import Pattern, operator, uniform_value
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.instruction import HloInstruction
@@ -27,7 +28,7 @@ def is_non_negative(i: HloInstruction, depth: int = _DEPTH) -> bool:
     if kind.is_unsigned or kind.is_pred:
         return True
     operands = i.operands
-    if name == "exponential":
+    if name == "exponential" or is_variance(i):
         return True
     if name == "multiply":
         return kind.is_float and operands[0] is operands[1]
@@ -53,6 +54,15 @@ def is_non_negative(i: HloInstruction, depth: int = _DEPTH) -> bool:
     if name == "select":
         return is_non_negative(operands[1], depth - 1) and is_non_negative(operands[2], depth - 1)
     return False
+
+
+def is_variance(i: HloInstruction) -> bool:
+    """Return True for the variance that cuDNN's batch normalization returns."""
+    return (
+        i.opcode.name == "get-tuple-element"
+        and int(i.attributes["index"]) == 2
+        and custom_call_target(i.operands[0]) == "__cudnn$batchNormalizationForwardTraining"
+    )
 
 
 def non_negative(x: HloInstruction) -> Reason | None:

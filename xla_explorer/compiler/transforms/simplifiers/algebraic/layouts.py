@@ -89,6 +89,21 @@ def reshape_to_bitcast(
     return computation.add("bitcast", instruction.shape, (x,))
 
 
+@rule(
+    reshape_of(copy(any_("x"))),
+    exactness=Exactness.BITWISE,
+    layout="sensitive",
+    when=(no_byte_is_moved,),
+    before="x = f32[3,4]{1,0} parameter(0)\nc = f32[3,4]{0,1} copy(x)\nROOT r = f32[2,6] reshape(c)",
+    after="x = f32[3,4]{1,0} parameter(0)\nROOT r = f32[2,6] bitcast(x)",
+)
+def reshape_of_copy(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
+    """Rewrite a reshape of a copy as a bitcast, if its bytes are those before the copy."""
+    return computation.add("bitcast", instruction.shape, (x,))
+
+
 def the_layout_undoes_it(instruction: HloInstruction, x: HloInstruction) -> Reason | None:
     """Require layouts that differ by the transpose's permutation, so that every byte stays."""
     permutation = dimensions_of(instruction)
@@ -150,7 +165,8 @@ def only_renames_bits(instruction: HloInstruction, x: HloInstruction) -> Reason 
             return refuse(
                 "layout-differs", f"%{i.name} is {i.shape}, whose bytes are not in row-major order"
             )
-    if any(i.shape.element_type.bits < 8 or i.shape.element_type.is_pred for i in (instruction, x)):
+    kinds = [i.shape.element_type for i in (instruction, x)]
+    if any(k.bits < 8 and not k.is_pred for k in kinds) or kinds[0].is_pred:
         return refuse("packed-type", f"%{instruction.name} reads types that do not fill bytes")
     return None
 

@@ -1,0 +1,1 @@
+"""Rules that an option of the algebraic simplifier enables, as in XLA."""
