@@ -120,7 +120,7 @@ CONSTRUCTOR_PARAMETERS: dict[str, tuple[str, ...]] = {
     "domain_isolator": ("_creator",),
     "domain_remover": ("kind?", "_normalizer"),
     "fusion": ("_is_expensive", "_may_duplicate", "_cost"),
-    "fusion-wrapper": ("=using_new_fusion_emitter", "=use_tiled_fusion_emitter"),
+    "fusion-wrapper": ("_using_new_fusion_emitter", "=use_tiled_fusion_emitter"),
     "gemv-rewriter": ("_is_layout_sensitive",),
     "hlo-constant-splitter": ("split_expressions",),
     "instruction-hoister": (
@@ -130,6 +130,7 @@ CONSTRUCTOR_PARAMETERS: dict[str, tuple[str, ...]] = {
         "hoist_tuples",
     ),
     "loop-double-buffer-transformer": ("unroll_strategy?",),
+    "ragged-all-to-all-multi-host-decomposer": ("devices_of_host",),
     "ragged_dot_rewriter": ("_gpu_version", "_options", "_hlo_cost"),
     "dot-strength-reduction": ("_gpu_version",),
     "reduction-splitter": ("ignore_small_reduce_dims",),

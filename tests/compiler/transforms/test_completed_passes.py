@@ -218,3 +218,72 @@ def test_a_gpu_combines_what_nothing_hides_beyond_the_threshold() -> None:
         ("gpu-all-reduce-combiner", "synchronous"): True,
         ("gpu-all-reduce-combiner", "plain"): False,
     }
+
+
+def ragged_arguments(groups: list[list[int]], updates: int, seed: int) -> list[list[np.ndarray]]:
+    """Random rows to send, and places for them that do not overlap, for each device."""
+    random = np.random.default_rng(seed)
+    given: dict[int, list[np.ndarray]] = {}
+    for group in groups:
+        n = len(group)
+        sizes = random.integers(0, 3, (n, n, updates))
+        begins = random.integers(0, 5, (n, n, updates))
+        # receiver, sender, update: rows one after another
+        ends = np.cumsum(sizes.transpose(1, 0, 2).reshape(n, -1), axis=1)
+        targets = (ends - sizes.transpose(1, 0, 2).reshape(n, -1)).reshape(n, n, updates)
+        for k, device in enumerate(group):
+            given[device] = [
+                random.normal(size=(7, 2)).astype(np.float32),
+                random.normal(size=(40, 2)).astype(np.float32),
+                begins[k].reshape(-1),
+                sizes[k].reshape(-1),
+                targets[:, k].reshape(-1),
+                sizes[:, k].reshape(-1),
+            ]
+    return [given[device] for device in sorted(given)]
+
+
+@pytest.mark.parametrize(
+    ("passes", "groups", "updates"),
+    [
+        ("ragged-all-to-all-decomposer", [[0, 1]], 2),
+        ("ragged-all-to-all-decomposer", [[0, 2], [1, 3]], 3),
+        ("ragged-all-to-all-multi-host-decomposer{devices_of_host=2}", [[0, 1, 2, 3]], 2),
+        ("ragged-all-to-all-multi-host-decomposer{devices_of_host=2}", [[0, 2, 1, 3]], 2),
+        (
+            "ragged-all-to-all-multi-host-decomposer{devices_of_host=4}",
+            [[0, 2, 4, 6], [1, 3, 5, 7]],
+            1,
+        ),
+    ],
+)
+def test_ragged_exchanges_arrive_at_the_same_rows(
+    passes: str, groups: list[list[int]], updates: int
+) -> None:
+    n = len(groups[0]) * updates
+    text = ",".join(["{" + ",".join(map(str, g)) + "}" for g in groups])
+    numbers = "\n".join(
+        [f"  {name} = s64[{n}] parameter({k + 2})" for k, name in enumerate("abcd")]
+    )
+    module = parse_hlo(
+        f"HloModule m, replica_count={sum(map(len, groups))}\nENTRY e {{\n"
+        f"  x = f32[7,2] parameter(0)\n  y = f32[40,2] parameter(1)\n{numbers}\n"
+        f"  ROOT r = f32[40,2] ragged-all-to-all(x, y, a, b, c, d), replica_groups={{{text}}}\n}}\n"
+    )
+    trace = optimize(module, passes, verify=True)
+    assert trace.changed
+    given = ragged_arguments(groups, updates, 5)
+    for one, other in zip(
+        evaluate_replicated(module, given), evaluate_replicated(trace.module, given), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_ragged_exchange_inside_of_a_host_stays() -> None:
+    module = parse_hlo(
+        "HloModule m, replica_count=4\nENTRY e {\n  x = f32[7,2] parameter(0)\n"
+        "  y = f32[40,2] parameter(1)\n  a = s64[2] parameter(2)\n"
+        "  ROOT r = f32[40,2] ragged-all-to-all(x, y, a, a, a, a), replica_groups={{0,1},{2,3}}\n}\n"
+    )
+    passes = "ragged-all-to-all-multi-host-decomposer{devices_of_host=2}"
+    assert not optimize(module, passes).changed

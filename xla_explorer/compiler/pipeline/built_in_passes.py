@@ -59,6 +59,10 @@ _DECLARED: Final = {
     "transforms.collectives.decomposers.collective_permute_cycle_decomposer": (
         "collective-permute-cycle-decomposer",
     ),
+    "transforms.collectives.decomposers.ragged_all_to_all": (
+        "ragged-all-to-all-decomposer",
+        "ragged-all-to-all-multi-host-decomposer",
+    ),
     "transforms.collectives.movers.collective_quantizer": ("collective-quantizer",),
     "transforms.collectives.movers.collective_select_folder": ("collective-select-folder",),
     "transforms.collectives.movers.collective_transformation_reorderer": (
