@@ -36,6 +36,7 @@ from xla_explorer.compiler.transforms.simplifiers.common_subexpressions import (
 from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
 from xla_explorer.compiler.transforms.simplifiers.tuple_simplifier import TupleSimplifier
 from xla_explorer.hlo.analysis.structural_keys import StructuralKeys
+from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text.parser import parse_hlo
 
@@ -104,7 +105,7 @@ CONSTRUCTOR_PARAMETERS: dict[str, tuple[str, ...]] = {
         ["all-gather-combiner", "reduce-scatter-combiner"],
         (*_THRESHOLDS, "combine_by_dim", "combine_different_dtypes", "combine_while_loops"),
     ),
-    "collective-pipeliner-forward": ("=level_to_operate_on",),
+    "collective-pipeliner-forward": ("level_to_operate_on?",),
     "all-gather-optimizer": ("_replica_count", "_num_partitions"),  # the module's own here
     "ar-crs-combiner": ("num_spatial_partitions", "spmd_partition"),
     "async-collective-creator": ("_config",),
@@ -114,7 +115,7 @@ CONSTRUCTOR_PARAMETERS: dict[str, tuple[str, ...]] = {
     "convolution-group-converter": ("_should_expand", "_is_cost_viable", "convert_batch_groups"),
     "cse": ("is_layout_sensitive", "only_fusion_computations"),
     "cudnn_pad_for_convolutions": ("_compute_capability", "_cudnn_version"),
-    "dce": ("remove_cross_partition_collective_ops", "use_call_analysis"),
+    "dce": ("remove_cross_partition_collective_ops?", "use_call_analysis"),
     "dot-merger": ("max_size_to_merge?", "_can_merge"),
     "element_type_converter": ("eliminate_type?", "replace_with_type?"),
     "domain_isolator": ("_creator",),
@@ -203,6 +204,9 @@ FLAG_OPTIONS: dict[str, dict[str, tuple[str, dict[str, Any]]]] = {
 }
 # XLA's pass has one name here for all directions; the records state neither it nor the collectives.
 # The first entry that changes the module stands for the test's own.
+PIPELINER_IGNORED = frozenset(
+    ["postprocess_pipelined_ops", "remove_loop_iteration_annotation_only"]
+)
 PIPELINER = "collective-pipeliner-forward"
 PIPELINER_TRIES: tuple[tuple[str, dict[str, Any]], ...] = tuple(
     [
@@ -221,8 +225,13 @@ PIPELINER_TRIES: tuple[tuple[str, dict[str, Any]], ...] = tuple(
     ]
 )
 # Options that the fixture of a test sets in its constructor, and no record has. The keys are
-# prefixes of names of tests.
+# prefixes of names of tests, or ends of names of files.
 FIXTURE_OPTIONS: dict[str, dict[str, Any]] = {
+    "gpu/transforms/fusion_wrapper_test.cc": {"policy": "gpu"},
+    "ChangeOpDataTypeTest.DotAndConv": {"arguments": []},
+    "ChangeOpDataTypeTest.WideningDotAndConv": {"arguments": []},
+    # The flag is that of the pipeliner; dce, which removes unread constants, runs apart from it.
+    "CollectivePipelinerExecutionTest.": {"pass_name": "CollectivePipeliner"},
     "DespecializerTest.": {"deconstruct_reduce_window": True, "prior_passes": []},  # a log line
     "GatherExpanderTest.": {"arguments": [], "mode": "all"},
     "GatherExpanderTest.EliminateSimpleGathers": {"arguments": [], "mode": "simple"},
@@ -306,10 +315,12 @@ def run_pass(names: list[str], text: str, options: dict[str, Any]) -> tuple[bool
     if names[0] == "spmd-prepare":
         named = {}  # they are the partitioner's, which runs after it
     if names[0] == PIPELINER:
-        if named:
-            raise UnsupportedOptionError(f"options {sorted(named)}")
-        return _pipelined(text)
+        if unknown := set(named) - PIPELINER_IGNORED:
+            raise UnsupportedOptionError(f"options {sorted(unknown)}")
+        return _pipelined(text, int(given.get("level_to_operate_on", 0)))
     kept = {**UNIT_TEST_OPTIONS.get(names[0], {}), **given, **named}
+    if names[0] == "dce":  # in a list, the arguments are those of the pass before it
+        kept = {k: v for k, v in kept.items() if isinstance(v, bool)}
     if names[0] == "dce" and not kept.get("remove_cross_partition_collective_ops", True):
         del kept["remove_cross_partition_collective_ops"]
     changed, module = apply(names[0], parse_hlo(text), kept)
@@ -318,8 +329,25 @@ def run_pass(names: list[str], text: str, options: dict[str, Any]) -> tuple[bool
     return changed, module.to_text()
 
 
-def _pipelined(text: str) -> tuple[bool, str]:
-    """Run the pipeliner in the direction that changes something."""
+def _loop_depth(computation: HloComputation) -> int:
+    """Return how deep loops are nested."""
+    return max(
+        [
+            (i.opcode.name == "while") + max(map(_loop_depth, i.called))
+            for i in computation.instructions.values()
+            if i.called
+        ],
+        default=0,
+    )
+
+
+def _pipelined(text: str, level: int) -> tuple[bool, str]:
+    """Run the pipeliner in the direction that changes something.
+
+    A level deeper than the loops has no loop.
+    """
+    if level > _loop_depth(parse_hlo(text).entry):
+        return False, text
     for name, options in PIPELINER_TRIES:
         changed, module = apply(name, parse_hlo(text), options)
         if changed:
@@ -443,14 +471,19 @@ def referee() -> Any:
     return module
 
 
+_STATED = ("arguments", "pass_name", "prior_passes")
+
+
 def with_fixture(record: dict[str, Any]) -> dict[str, Any]:
     """Return the record with the options that the fixture of its test sets."""
-    test = record["name"].partition("::")[2]
-    known = [prefix for prefix in FIXTURE_OPTIONS if test.startswith(prefix)]
+    file, _, test = record["name"].partition("::")
+    known = [
+        prefix for prefix in FIXTURE_OPTIONS if test.startswith(prefix) or file.endswith(prefix)
+    ]
     if not known:
         return record
     options = dict(FIXTURE_OPTIONS[max(known, key=len)])
-    stated = {k: options.pop(k) for k in ("arguments", "prior_passes") if k in options}
+    stated = {k: options.pop(k) for k in _STATED if k in options}
     return {**record, **stated, "options": {**record["options"], **options}}
 
 

@@ -287,3 +287,23 @@ def test_a_ragged_exchange_inside_of_a_host_stays() -> None:
     )
     passes = "ragged-all-to-all-multi-host-decomposer{devices_of_host=2}"
     assert not optimize(module, passes).changed
+
+
+def test_a_gpu_wraps_asynchronous_bodies_and_keeps_control_edges() -> None:
+    text = (
+        "HloModule m\nadd {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+        " ROOT s = f32[] add(a, b)\n}\n"
+        "square {\n a = f32[5] parameter(0)\n ROOT b = f32[5] multiply(a, a)\n}\n"
+        "ENTRY e {\n x = f32[5] parameter(0)\n"
+        ' s = ((f32[5]), f32[5], s32[]) call-start(x), async_execution_thread="t", to_apply=square\n'
+        " z = f32[] constant(0)\n r = f32[] reduce(x, z), dimensions={0}, to_apply=add\n"
+        " n = f32[] negate(r), control-predecessors={s}\n d = f32[5] call-done(s)\n"
+        " ROOT t = (f32[], f32[5]) tuple(n, d)\n}\n"
+    )
+    module = optimize(parse_hlo(text), "fusion-wrapper{policy=gpu}", verify=True).module
+    fusions = {
+        i.called[0].root.opcode.name: i for i in module.instructions() if i.opcode.name == "fusion"
+    }
+    assert set(fusions) == {"multiply", "reduce", "negate"}
+    assert fusions["reduce"].attributes["kind"] == "kInput"
+    assert [p.opcode.name for p in fusions["negate"].control_predecessors] == ["async-start"]

@@ -1,21 +1,40 @@
 """The pass `fusion-wrapper`: fusions of one for single elementally emitted instructions.
 
 Code generation then has only fusions, library calls and control flow. Source:
-xla/service/cpu/fusion_wrapper.cc.
+xla/service/cpu/fusion_wrapper.cc, xla/backends/gpu/transforms/fusion_wrapper.cc.
+
+==========================================  ===================================================
+handled by XLA                              here
+==========================================  ===================================================
+CPU: elementwise operations, reduce-window, policy `xla`: the same
+scatter, map, copies that are no byte copy
+GPU: these, dots, convolutions, gathers,    policy `gpu`: the same
+slices, concatenations, copies
+GPU: kind kInput for reductions, scatters   the same; a tiled transpose is kLoop here
+and tiled transposes
+GPU: control dependencies                   the same: the fusion gets them
+GPU: bodies of asynchronous computations    the same
+what our kernels need                       policy `time`
+==========================================  ===================================================
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import ClassVar, Literal
+from typing import ClassVar, Final, Literal
 
 from xla_explorer.compiler.decisions.formatters import control_edges, described, layouts
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible
-from xla_explorer.compiler.transforms.fusion.building import LOOP, build_fusion, order_callees_first
-from xla_explorer.foundation.reason import Reason, refuse, value_formatter
+from xla_explorer.compiler.transforms.fusion.building import (
+    INPUT,
+    LOOP,
+    build_fusion,
+    order_callees_first,
+)
+from xla_explorer.foundation.reason import Predicate, Reason, refuse, value_formatter
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -24,7 +43,22 @@ from xla_explorer.hlo.opcodes import opcode
 # Left to other emitters by XLA:CPU: they copy faster than its loop emitter.
 _COPIED = frozenset({fusible.CONCATENATE, fusible.DYNAMIC_UPDATE_SLICE, fusible.TRANSPOSE})
 _XLA_ALSO = frozenset([opcode(name) for name in ("reshape", "map", "reduce-window", "scatter")])
-_ASKED_OF_XLA = fusible.CONSUMERS | _XLA_ALSO | {fusible.COPY}
+_GPU_ALSO = frozenset(
+    [
+        opcode(name)
+        for name in (
+            "convolution", "copy", "dot", "dynamic-slice", "gather", "reduce", "reverse",
+            "select-and-scatter", "slice", "stochastic-convert", "topk",
+        )
+    ]
+)  # fmt: skip
+_RUNS = frozenset(["async-start", "call", "conditional", "while"])  # step by step
+_INPUT_HEROES = frozenset(["reduce", "scatter"])
+_ASKED: Final = {
+    "time": fusible.CONSUMERS,
+    "xla": fusible.CONSUMERS | _XLA_ALSO | {fusible.COPY},
+    "gpu": fusible.CONSUMERS | _XLA_ALSO | _GPU_ALSO,
+}
 
 
 @value_formatter(lambda i: f"{described(i)}, {layouts((i,))}")
@@ -77,55 +111,78 @@ class FusionWrapper:
     """Wrap single instructions in fusions.
 
     policy: `time` wraps the instructions of our kernels, scalar constants inside; `xla` wraps those
-    of XLA:CPU, alone.
+    of XLA:CPU, `gpu` those of XLA:GPU, alone.
     """
 
     name: ClassVar[str] = "fusion-wrapper"
-    policy: Literal["time", "xla"] = "time"
+    policy: Literal["time", "xla", "gpu"] = "time"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Wrap in every computation that is a program."""
         changed = False
-        for computation in sequential_computations(module):
+        computations = sequential_computations(module)
+        if self.policy == "gpu":
+            applied = {
+                c for i in module.instructions() if i.opcode.name not in _RUNS for c in i.called
+            }
+            computations = [c for c in module.computations.values() if c not in applied]
+        for computation in computations:
             pinned = fusible.control_successors(computation)
             is_free_to_move = functools.partial(free_to_move, pinned)
             for i in reversed(computation.post_order()):
-                if i.opcode not in (fusible.CONSUMERS if self.policy == "time" else _ASKED_OF_XLA):
+                if i.opcode not in _ASKED[self.policy]:
                     continue
-                checks = (
-                    is_elemental if self.policy == "time" else is_wrapped_by_xla,
-                    is_free_to_move,
-                )
+                checks: tuple[Predicate, ...] = {
+                    "time": (is_elemental, is_free_to_move),
+                    "xla": (is_wrapped_by_xla, is_free_to_move),
+                    "gpu": (),
+                }[self.policy]
                 if context.decide("fusion-wrapper", checks, (), i) is None:
-                    constants = (
-                        {}
-                        if self.policy == "xla"
-                        else dict.fromkeys(
-                            [
-                                o
-                                for o in i.operands
-                                if fusible.is_small_constant(o)
-                                and not context.control.kept_apart((o,), (i,))
-                            ]
-                        )
-                    )
-                    if i.opcode is fusible.DYNAMIC_UPDATE_SLICE:
-                        constants.pop(
-                            i.operands[0], None
-                        )  # the updated buffer is an operand of the fusion
-                    word = i.opcode.name.replace("-", "_")
-                    build_fusion(
-                        computation,
-                        i,
-                        (i, *constants),
-                        name=f"wrapped_{word}",
-                        computation_name=f"wrapped_{word}_computation",
-                        kind=None if self.policy == "time" else LOOP,
-                    )
+                    self._wrap(i, context)
                     changed = True
         if changed:
             order_callees_first(module)
         return changed
+
+    def _constants(self, i: HloInstruction, context: PassContext) -> list[HloInstruction]:
+        """Return the scalar constants that are inside of the fusion."""
+        if self.policy != "time":
+            return []
+        # the updated buffer is an operand of the fusion
+        operands = i.operands[1:] if i.opcode is fusible.DYNAMIC_UPDATE_SLICE else i.operands
+        buffer = i.operands[:1] if i.opcode is fusible.DYNAMIC_UPDATE_SLICE else ()
+        return [
+            o
+            for o in dict.fromkeys(operands)
+            if fusible.is_small_constant(o)
+            and o not in buffer
+            and not context.control.kept_apart((o,), (i,))
+        ]
+
+    def _wrap(self, i: HloInstruction, context: PassContext) -> None:
+        computation, word = i.parent, i.opcode.name.replace("-", "_")
+        before = tuple(i.control_predecessors)
+        after = [u for u in computation.instructions.values() if i in u.control_predecessors]
+        if before:
+            computation.set_control_predecessors(i, ())
+        waiting = {u: [p for p in u.control_predecessors if p is not i] for u in after}
+        for user, others in waiting.items():
+            computation.set_control_predecessors(user, others)
+        kind = None if self.policy == "time" else LOOP
+        if self.policy == "gpu" and i.opcode.name in _INPUT_HEROES:
+            kind = INPUT
+        made = build_fusion(
+            computation,
+            i,
+            (i, *self._constants(i, context)),
+            name=f"wrapped_{word}",
+            computation_name=f"wrapped_{word}_computation",
+            kind=kind,
+        )
+        if before:
+            computation.set_control_predecessors(made, before)
+        for user, others in waiting.items():
+            computation.set_control_predecessors(user, [*others, made])
 
 
 @value_formatter(lambda pinned, i: control_edges((i,), pinned))
