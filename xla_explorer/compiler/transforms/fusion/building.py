@@ -66,6 +66,7 @@ def build_fusion(
             if operand not in inside:
                 operands.setdefault(operand)
     fused = computation.module.add_computation(computation.module.names.unique(computation_name))
+    fused.execution_thread = computation.execution_thread
     fusion = computation.add(
         FUSION,
         root.shape,
