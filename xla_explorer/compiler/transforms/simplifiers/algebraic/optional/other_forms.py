@@ -256,7 +256,8 @@ def moved_dimensions(i: HloInstruction) -> tuple[int, ...] | None:
     groups: list[list[int]] = []
     at = 0
     for size in source.shape.dimensions:
-        group, product = [], 1
+        group: list[int] = []
+        product = 1
         while at < split.shape.rank and (product < size or not group):
             group.append(at)
             product *= split.shape.dimensions[at]
@@ -269,11 +270,11 @@ def moved_dimensions(i: HloInstruction) -> tuple[int, ...] | None:
     order: list[int] = []
     rest = list(turned.attributes.value("dimensions"))
     while rest:
-        group = next((g for g in groups if g[0] == rest[0]), [])
-        if not group or rest[: len(group)] != group:
+        moved = next((g for g in groups if g[0] == rest[0]), [])
+        if not moved or rest[: len(moved)] != moved:
             return None
-        order.append(groups.index(group))
-        rest = rest[len(group) :]
+        order.append(groups.index(moved))
+        rest = rest[len(moved) :]
     sizes = tuple([source.shape.dimensions[d] for d in order])
     return tuple(order) if sizes == i.shape.dimensions else None
 
