@@ -206,7 +206,7 @@ _DECLARED: Final = {
     "transforms.inlining.async_inliner": ("async-inliner",),
     "transforms.inlining.call_inliner": ("call-inliner",),
     "transforms.inlining.call_parameter_cleanup": ("call-parameter-cleanup",),
-    "transforms.expanders.despecializer": (
+    "transforms.expanders.portable.despecializer": (
         "control-dep-remover",
         "deconstruct-reduce-window-to-reduce-broadcast",
         "despecializer",

@@ -1,0 +1,1 @@
+"""Passes that remove what a module has for one target."""
