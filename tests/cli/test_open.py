@@ -16,7 +16,8 @@ from tests.frontends.xla_profile_fixtures import cpu_plane, metadata_plane, prof
 from xla_explorer.cli import opening
 from xla_explorer.cli.main import main
 from xla_explorer.cli.opening import PageServer, list_page
-from xla_explorer.explorer.recorded_modules import NothingRecordedError, RecordedModules
+from xla_explorer.explorer.recorded_modules import RecordedModules
+from xla_explorer.explorer.xla.recorded_programs import NothingRecordedError
 from xla_explorer.frontends.hlo_proto import read_hlo_proto
 from xla_explorer.hlo.text import module_text
 

@@ -155,21 +155,6 @@ COMMANDS = (
         ),
     ),
     command(
-        "why-slow",
-        "where the time goes on real XLA, of a module or of a recorded profile",
-        argument(
-            "file", help=f"{FILE_HELP}; or an *.xplane.pb file or the folder of jax.profiler.trace"
-        ),
-        *ENTRY,
-        argument("--json", action="store_true", help="print as JSON"),
-        argument(
-            "--hide-paths",
-            action="store_true",
-            help="of source files print the names alone, without their folders",
-        ),
-        *INPUTS,
-    ),
-    command(
         "schedule",
         "the schedule of a kernel's loop nest: look at it, change it, run it beside the default "
         "kernel",

@@ -28,6 +28,7 @@ from xla_explorer.cli.mcp_command import mcp as mcp
 from xla_explorer.cli.opening import open_folder
 from xla_explorer.cli.output import on_terminal, print_frame, print_json, print_report, print_table
 from xla_explorer.cli.same_command import same as same
+from xla_explorer.cli.script_command import why_slow_script
 from xla_explorer.cli.shard_command import shard as shard
 from xla_explorer.cli.terminal import print_exactly, say
 from xla_explorer.cli.tour import tour as run_tour
@@ -242,7 +243,9 @@ def minimize(given: Namespace) -> int:
 
 
 def why_slow(given: Namespace) -> int:
-    """Explain real XLA's kernels: read a recorded profile, or compile and run a module."""
+    """Explain real XLA's kernels: of a script's main program, a recorded profile, or a module."""
+    if given.file.endswith(".py"):
+        return why_slow_script(given)
     recorded = given.file.endswith(PROFILE_ENDINGS) or Path(given.file).is_dir()
     if recorded:
         print_report(read_profile(given.file), as_json=given.json, hide_paths=given.hide_paths)

@@ -1,10 +1,58 @@
-"""The commands about other compilers: versions of XLA, and plugins of PJRT."""
+"""The commands about other compilers: real XLA, versions of it, and plugins of PJRT."""
 
 from __future__ import annotations
 
-from xla_explorer.cli.command_parts import argument, command, positive, seed
+from xla_explorer.cli.command_parts import (
+    ENTRY,
+    FILE_HELP,
+    INPUTS,
+    argument,
+    command,
+    positive,
+    seed,
+)
 
 XLA_COMMANDS = (
+    command(
+        "why-slow",
+        "where the time goes on real XLA, of a script, a module or a recorded profile",
+        argument(
+            "file",
+            help=f"a Python script that uses jax; {FILE_HELP}; or an *.xplane.pb file or the "
+            "folder of jax.profiler.trace",
+        ),
+        argument(
+            "--script-args", default="", metavar="TEXT", help="arguments of the script, one text"
+        ),
+        argument(
+            "--seconds",
+            type=float,
+            default=60.0,
+            help="the script is ended after this time (default: %(default)s)",
+        ),
+        argument(
+            "--search",
+            type=float,
+            default=None,
+            metavar="SECONDS",
+            help="of a script: try changes for so long, and time the script with them",
+        ),
+        argument(
+            "-o",
+            "--output",
+            default="overrides.json",
+            metavar="FILE.json",
+            help="of --search: the changes that were faster (default: %(default)s)",
+        ),
+        *ENTRY,
+        argument("--json", action="store_true", help="print as JSON"),
+        argument(
+            "--hide-paths",
+            action="store_true",
+            help="of source files print the names alone, without their folders",
+        ),
+        *INPUTS,
+    ),
     command(
         "versions",
         "one script under several versions of jax: times, memory, decisions; exit code 1 when worse",

@@ -10,6 +10,7 @@ like every backend: passes, code, buffers, and a call that runs the program on X
 - `join_profiles`: profiles of several hosts on one clock, with stragglers and slow links.
 - `why_recompiled`: the reason for each compile by `jax.jit`.
 - `why_slow_to_compile`: where the time of a compile goes.
+- `run_script`, `speed_up_script`: the programs of an unmodified script, and a faster compile.
 - `sweep_flags`: the effect of XLA's flags.
 - `replay`, `compare`: the reasons of XLA's fusion decisions, and two compiles side by side.
 
@@ -66,6 +67,12 @@ from xla_explorer.explorer.xla.overrides import XlaOverrides, XlaSearch, overrid
 from xla_explorer.explorer.xla.profile import single_module
 from xla_explorer.explorer.xla.program_notes import missing_donation_note, repeated_block_note
 from xla_explorer.explorer.xla.risks import Risks, risks
+from xla_explorer.explorer.xla.scripts import (
+    ScriptGain,
+    ScriptReport,
+    run_script,
+    speed_up_script,
+)
 from xla_explorer.explorer.xla.tried_advice import try_advice
 from xla_explorer.explorer.xla.what_if import WhatIf
 from xla_explorer.explorer.xla.why_memory import WhyMemory, explain_memory
@@ -80,9 +87,10 @@ from xla_explorer.hlo.module import HloModule
 
 __all__ = [
     "CauseOfDifference", "FirstNan", "Flipped", "JoinedProfiles", "ProfileError", "Replay", "ReplayRow", "ReplayedFusion", "Risks",
+    "ScriptGain", "ScriptReport",
     "WhatIf", "WhyMemory", "WhyRecompiled", "WhySlow", "WhySlowToCompile", "XlaDifference", "XlaOverrides", "XlaProfile",
     "XlaSearch", "cause_of_difference", "compare", "first_nan", "join_profiles", "overrides", "profile", "read_profile", "replay",
-    "replay_fusion", "risks", "search", "sweep_flags", "time", "why_memory", "why_recompiled",
+    "replay_fusion", "risks", "run_script", "search", "speed_up_script", "sweep_flags", "time", "why_memory", "why_recompiled",
     "why_slow", "why_slow_to_compile",
 ]  # fmt: skip
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import io
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.frontends.hlo_proto import read_hlo_proto
 from xla_explorer.frontends.source_places import complete_source_places
 from xla_explorer.hlo.module import HloModule
+
+_DONATIONS: Final = ("tf.aliasing_output", "jax.buffer_donor")
 
 
 class MlirConversionError(XlaExplorerError, ValueError):
@@ -65,6 +67,27 @@ def _brought_up_to_date(program: bytes) -> bytes:
             return found if isinstance(found, bytes) else found.encode()
         stream = io.BytesIO()
         found.operation.write_bytecode(stream)
+        return stream.getvalue()
+
+
+def without_donation(program: bytes) -> bytes:
+    """Return StableHLO (text or bytecode) as bytecode of a program that keeps its arguments."""
+    from jax._src.interpreters import mlir as jax_mlir
+
+    ir = import_optional("jaxlib.mlir.ir", "jax")
+    with jax_mlir.make_ir_context():
+        module = ir.Module.parse(program)
+        for function in module.body.operations:
+            if "arg_attrs" in function.attributes:
+                kept = [
+                    ir.DictAttr.get(
+                        {one.name: one.attr for one in given if one.name not in _DONATIONS}
+                    )
+                    for given in function.attributes["arg_attrs"]
+                ]
+                function.attributes["arg_attrs"] = ir.ArrayAttr.get(kept)
+        stream = io.BytesIO()
+        module.operation.write_bytecode(stream)
         return stream.getvalue()
 
 

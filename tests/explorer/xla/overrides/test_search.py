@@ -84,7 +84,10 @@ def test_every_trial_has_a_row_with_its_interval_or_the_reason(monkeypatch):
     monkeypatch.setattr(
         searching,
         "_steps",
-        lambda module: [*inside, *[("forbid", pair) for _, pair in edges_inside(module)][:2]],
+        lambda module, flags: [
+            *inside,
+            *[("forbid", pair) for _, pair in edges_inside(module)][:2],
+        ],
     )
     found = xe.xla.search(waves, X, seconds=60)
     assert {one.word for one in found.trials} >= {"flag", "forbid"}
@@ -112,7 +115,7 @@ def test_kept_changes_add_up_and_are_confirmed(monkeypatch, tmp_path):
 def test_a_gain_that_is_not_confirmed_is_not_claimed(monkeypatch):
     answers = iter([(0.5, 0.4, 0.6)])
     monkeypatch.setattr(searching, "FLAGS", (("xla_cpu_prefer_vector_width", 256),))
-    monkeypatch.setattr(searching, "_steps", lambda module: [("flag", searching.FLAGS[0])])
+    monkeypatch.setattr(searching, "_steps", lambda module, flags: [("flag", searching.FLAGS[0])])
     monkeypatch.setattr(searching, "_compared", lambda *given: next(answers, (1.0, 0.9, 1.1)))
     found = xe.xla.search(waves, X, seconds=3)
     assert found.best == searching.Change() and found.ratio == 1.0
@@ -125,7 +128,7 @@ def test_a_form_of_the_program_is_tried_first(monkeypatch):
     text = """ENTRY e { a = f32[64,3,4] parameter(0) b = f32[64,4,2] parameter(1)
       ROOT d = f32[64,3,2] dot(a, b), lhs_batch_dims={0}, lhs_contracting_dims={2},
         rhs_batch_dims={0}, rhs_contracting_dims={1} }"""
-    monkeypatch.setattr(searching, "_steps", lambda module: [("flag", searching.FLAGS[0])])
+    monkeypatch.setattr(searching, "_steps", lambda module, flags: [("flag", searching.FLAGS[0])])
     monkeypatch.setattr(searching, "_compared", lambda *given: (0.5, 0.4, 0.6))
     found = xe.xla.search(xe.parse_hlo(text), seconds=60)
     assert [one.word for one in found.trials] == ["form", "flag"]
@@ -145,7 +148,9 @@ def test_a_change_with_which_xla_crashes_is_one_more_trial(monkeypatch):
         return written(program, change)
 
     monkeypatch.setattr(searching.SearchedProgram, "_written", crashing)
-    monkeypatch.setattr(searching, "_steps", lambda module: [("flag", crash), ("flag", other)])
+    monkeypatch.setattr(
+        searching, "_steps", lambda module, flags: [("flag", crash), ("flag", other)]
+    )
     found = xe.xla.search(waves, X, seconds=60)
     crashed, tried = [one for one in found.trials if one.word == "flag"]
     assert "SIGSEGV" in crashed.note and not crashed.kept
@@ -156,6 +161,6 @@ def test_a_change_with_which_xla_crashes_is_one_more_trial(monkeypatch):
 def test_a_program_that_calls_lapack_is_searched(monkeypatch):
     """jaxlib finds LAPACK's routines in the child; they were null pointers."""
     module = xe.from_jax(lambda x: jnp.linalg.cholesky(x @ x.T + 64 * jnp.eye(64)), X)
-    monkeypatch.setattr(searching, "_steps", lambda module: [("flag", searching.FLAGS[1])])
+    monkeypatch.setattr(searching, "_steps", lambda module, flags: [("flag", searching.FLAGS[1])])
     found = xe.xla.search(module, X, seconds=60)
     assert [one.word for one in found.trials if one.ratio is not None] == ["flag"]

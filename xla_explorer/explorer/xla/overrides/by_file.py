@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import atexit
+import os
 import sys
 from collections.abc import Callable
+from importlib.metadata import version
 
 from xla_explorer.explorer.xla.overrides.hook import (
     OverrideFailedWarning,
@@ -12,7 +14,7 @@ from xla_explorer.explorer.xla.overrides.hook import (
     overridden,
 )
 from xla_explorer.explorer.xla.overrides.report import XlaOverrides
-from xla_explorer.explorer.xla.overrides.requests import read_requests
+from xla_explorer.explorer.xla.overrides.requests import Requests, flag_texts, read_requests
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.warning import warn
 
@@ -24,7 +26,9 @@ def install_file(path: str) -> XlaOverrides | None:
     cannot be used is a warning, and XLA compiles as without it.
     """
     try:
-        report = XlaOverrides(read_requests(path), overridden)
+        requests = read_requests(path)
+        _set_flags(requests)
+        report = XlaOverrides(requests, overridden)
         close = install_early(report)
     except XlaExplorerError as problem:
         warn(f"XLA_EXPLORER_XLA_OVERRIDES has no effect: {problem}", OverrideFailedWarning)
@@ -33,9 +37,28 @@ def install_file(path: str) -> XlaOverrides | None:
     return report
 
 
+def _set_flags(requests: Requests) -> None:
+    """Add the flags to XLA_FLAGS, which XLA reads at its first compile.
+
+    XLA ends a process whose flags it does not know, so that they act with one version of jaxlib.
+    """
+    if not requests.flags:
+        return
+    here = version("jaxlib")
+    if requests.jaxlib != here:
+        raise XlaExplorerError(
+            f"its flags are for jaxlib {requests.jaxlib or '(not named)'}, this is {here}",
+            "search again with this jaxlib",
+        )
+    given = [os.environ.get("XLA_FLAGS", ""), *flag_texts(requests.flags)]
+    os.environ["XLA_FLAGS"] = " ".join(given).strip()
+
+
 def _print(report: XlaOverrides, close: Callable[[], None]) -> None:
     close()
-    lines = [f"xla_explorer: {report.headline()}"]
+    flags = flag_texts(report.requests.flags)
+    head = f"with {' '.join(flags)}; " if flags else ""
+    lines = [f"xla_explorer: {head}{report.headline()}"]
     lines += [
         f"  {one.word} {' '.join(one.subjects)} in {one.program}: {one.result}, {one.reason}"
         for one in report.refused

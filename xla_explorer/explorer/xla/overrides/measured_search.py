@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -57,6 +58,13 @@ _CONFIRMING: Final = 25  # rounds of the final comparison
 # binomial distribution with p = 1/2.
 _RANKS: Final = {_ROUNDS: 1, _CONFIRMING: 7}
 _LEAST_SECONDS: Final = 2e-3  # of one measurement: several runs, if one is shorter
+
+
+class Space(NamedTuple):
+    """What a search tries beside splits and joins of kernels: rewritten forms, flags of XLA."""
+
+    forms: Sequence[str]
+    flags: Sequence[tuple[str, Any]]
 
 
 class Trial(NamedTuple):
@@ -113,8 +121,14 @@ class XlaSearch(Report):
 
     @property
     def overrides(self) -> XlaOverrides:
-        """The pairs of the best program, as `xe.xla.overrides` takes them."""
-        requests = make_requests(self.best.fuse, self.best.forbid, when=self.name)
+        """The pairs of the best program; its flags too, which act from a file."""
+        requests = make_requests(
+            self.best.fuse,
+            self.best.forbid,
+            when=self.name,
+            flags=self.flags,
+            jaxlib=version("jaxlib"),
+        )
         return XlaOverrides(requests, overridden)
 
     @property
@@ -123,7 +137,7 @@ class XlaSearch(Report):
         return dict(self.best.flags)
 
     def save(self, path: str | Path) -> Path:
-        """Write the pairs of the best program to a file for `XLA_EXPLORER_XLA_OVERRIDES`."""
+        """Write pairs and flags of the best program, for `XLA_EXPLORER_XLA_OVERRIDES`."""
         return self.overrides.save(path)
 
     def headline(self) -> str:
@@ -192,7 +206,6 @@ def search(function: Any, *arrays: Any, seconds: float = 60.0, **keywords: Any) 
     >>> found.headline()  # doctest: +SKIP
     'jit_step: 0.87 of XLA's time (0.85 to 0.89); 31 of 40 changes timed in 60 s'
     """
-    began = time.monotonic()
     hooks_of_jax()  # an error before anything is compiled
     module, leaves = given(function, arrays, keywords)
     is_function = callable(function) and not is_stage(function) and not has_module(function)
@@ -200,12 +213,27 @@ def search(function: Any, *arrays: Any, seconds: float = 60.0, **keywords: Any) 
     stablehlo = None
     if is_function and module is whole:
         stablehlo = stablehlo_bytecode(function, arrays, keywords)
+    return search_module(module, leaves, seconds, stablehlo)
+
+
+def search_module(
+    module: HloModule,
+    leaves: Sequence[Any],
+    seconds: float,
+    stablehlo: bytes | None = None,
+    space: Space | None = None,
+) -> XlaSearch:
+    """Search a module with its leaves. stablehlo: the program as JAX gave it to XLA."""
+    began = time.monotonic()
+    space = space if space is not None else Space(_FORMS, FLAGS)
     found = XlaSearch(module.name)
     with closing(SearchedProgram(module, leaves, stablehlo)) as program:
         searched = _Climb(program, found, began + seconds)
-        searched.climb([("form", name) for name in _FORMS if rewritten(name, module) is not None])
+        usable = [name for name in space.forms if rewritten(name, module) is not None]
+        searched.climb([("form", name) for name in usable])
         program.compiled(searched.change)
-        searched.climb(_steps(read_hlo_proto(max(program.modules, key=len)).module))
+        compiled = read_hlo_proto(max(program.modules, key=len)).module
+        searched.climb(_steps(compiled, space.flags))
         searched.confirm()
     found.seconds = time.monotonic() - began
     return found
@@ -271,9 +299,9 @@ class _Climb:
             found.best, found.ratio, found.low, found.high = self.change, ratio, low, high
 
 
-def _steps(module: HloModule) -> Iterator[tuple[str, Any]]:
+def _steps(module: HloModule, flags: Sequence[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
     """Yield (word, flag or pair): flags first, then edges of kernels, the most work first."""
-    for flag in FLAGS:
+    for flag in flags:
         yield "flag", flag
     edges = [("forbid", work, pair) for work, pair in edges_inside(module)]
     edges += [("fuse", work, pair) for work, pair in edges_between(module)]

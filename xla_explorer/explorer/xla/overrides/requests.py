@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,9 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.suggestions import nearest
 
 VERSION: Final = 1
-_FIELDS: Final = ("fuse", "forbid", "rules", "passes", "schedule_order", "when")
+_FIELDS: Final = ("fuse", "forbid", "rules", "passes", "schedule_order", "when", "flags", "jaxlib")
+_VALUES: Final = (bool, int, float, str)
+_FLAG: Final = re.compile(r"xla_[a-z0-9_]+\Z")
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,8 @@ class Requests:
 
     fuse, forbid: pairs (producer, consumer) of instruction names. rules: rewrite rules. passes: a
     pipeline, or None. schedule_order: names of instructions in the order to use. when: a pattern of
-    module names, such as `jit_step*`.
+    module names, such as `jit_step*`. flags: of XLA, which act in a new process that reads them
+    from a file. jaxlib: the version that they are for; XLA ends a process that has unknown flags.
     """
 
     fuse: tuple[tuple[str, str], ...] = ()
@@ -35,6 +39,8 @@ class Requests:
     passes: PassPipeline | None = None
     schedule_order: tuple[str, ...] = ()
     when: str = "*"
+    flags: tuple[tuple[str, Any], ...] = ()
+    jaxlib: str = ""
 
     def concern(self, name: str) -> bool:
         """Return True if `when` matches the name of a module."""
@@ -56,6 +62,8 @@ class Requests:
             "passes": str(self.passes) if self.passes is not None else None,
             "schedule_order": list(self.schedule_order),
             "when": self.when,
+            "flags": dict(self.flags),
+            "jaxlib": self.jaxlib,
         }
 
 
@@ -66,6 +74,8 @@ def make_requests(
     passes: Any = None,
     schedule_order: Iterable[Any] = (),
     when: str = "*",
+    flags: Mapping[str, Any] | None = None,
+    jaxlib: str = "",
 ) -> Requests:
     """Check the arguments of `xe.xla.overrides`. XlaExplorerError names the wrong one."""
     if not isinstance(when, str):
@@ -80,6 +90,8 @@ def make_requests(
         as_pipeline(passes) if passes is not None else None,
         tuple([_name(one) for one in schedule_order]),
         when,
+        tuple([_flag(*one) for one in (flags or {}).items()]),
+        str(jaxlib),
     )
     both = set(made.fuse) & set(made.forbid)
     if both:
@@ -118,6 +130,14 @@ def read_requests(path: str | Path) -> Requests:
     return make_requests(**{name: data[name] for name in _FIELDS if name in data})
 
 
+def flag_texts(flags: Iterable[tuple[str, Any]]) -> list[str]:
+    """Return flags as XLA_FLAGS has them: `--xla_cpu_use_fusion_emitters=false`."""
+    return [
+        f"--{name}={str(value).lower() if isinstance(value, bool) else value}"
+        for name, value in flags
+    ]
+
+
 def _pairs(word: str, pairs: Iterable[Sequence[Any]]) -> tuple[tuple[str, str], ...]:
     found = []
     for pair in pairs:
@@ -128,6 +148,15 @@ def _pairs(word: str, pairs: Iterable[Sequence[Any]]) -> tuple[tuple[str, str], 
             )
         found.append((_name(pair[0]), _name(pair[1])))
     return tuple(found)
+
+
+def _flag(name: Any, value: Any) -> tuple[str, Any]:
+    if not isinstance(name, str) or _FLAG.match(name) is None or not isinstance(value, _VALUES):
+        raise XlaExplorerError(
+            f"flags must map names to a number, a text or true, got {name!r}: {value!r}"[:200],
+            'write "flags": {"xla_cpu_use_fusion_emitters": false}',
+        )
+    return name, value
 
 
 def _name(given: Any) -> str:

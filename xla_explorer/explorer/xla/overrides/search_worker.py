@@ -16,10 +16,11 @@ from xla_explorer.explorer.xla.overrides.hook import captured, overridden
 from xla_explorer.explorer.xla.overrides.report import XlaOverrides
 from xla_explorer.explorer.xla.overrides.requests import make_requests
 from xla_explorer.frontends.hlo_proto.large_constants import Payload
+from xla_explorer.frontends.jax_program.mlir import without_donation
 
 Pair = tuple[str, str]
 Program = bytes | tuple[str, Mapping[str, Payload]]
-"""StableHLO's bytecode, or HLO text with the values of its large constants."""
+"""StableHLO as text or bytecode, or HLO text with the values of its large constants."""
 
 
 class SearchWorker(Worker):
@@ -51,7 +52,9 @@ class SearchWorker(Worker):
         """
         from jaxlib import _jax, xla_client
 
-        if not isinstance(program, bytes):
+        if isinstance(program, bytes):
+            program = without_donation(program)  # each run takes the same arguments
+        else:
             program = _jax.mlir.hlo_to_stablehlo(self.proto(*program))
         options = xla_client.CompileOptions()
         options.env_option_overrides = list(flags)

@@ -16,6 +16,7 @@ from xla_explorer.backends.xla.child import XlaProcessError
 from xla_explorer.explorer.sessions.arguments import Signature, random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.explorer.xla.flipped import differences
+from xla_explorer.explorer.xla.scripts.script_run import runner_arguments
 from xla_explorer.explorer.xla.versions.environments import Environment, environment
 from xla_explorer.explorer.xla.versions.report import VersionRow, Versions
 from xla_explorer.explorer.xla.what_if import TimedVariant, Variant, timed
@@ -24,7 +25,6 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.frontends.xla_dump import DumpFolder
 from xla_explorer.frontends.xla_dump.main_program import read_module
 
-_RUNNER: Final = Path(__file__).with_name("script_runner.py")
 _DUMPS: Final = "--xla_dump_hlo_as_text --xla_dump_hlo_pass_re=dot-library-rewriter|fusion"
 _NOT_TIMED: Final = TimedVariant("", math.nan, math.nan, math.nan, 0.0, 0, 0.0)
 
@@ -128,7 +128,7 @@ def _run(way: Way, script: str, folder: Path, options: Options) -> ScriptRun:
         JAX_PLATFORMS="cpu",
         JAX_ENABLE_COMPILATION_CACHE="false",
     )
-    command = [way.environment.python, str(_RUNNER), str(record), script, *options.arguments]
+    command = [way.environment.python, *runner_arguments(record, script, options.arguments)]
     try:
         done = subprocess.run(
             command,
