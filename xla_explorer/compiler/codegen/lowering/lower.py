@@ -28,7 +28,7 @@ from xla_explorer.compiler.codegen.lowering.lower_reductions import (
     continued_reductions,
     write_reduce,
 )
-from xla_explorer.compiler.codegen.lowering.lower_scans import write_scan
+from xla_explorer.compiler.codegen.lowering.lower_scans import LaneScan
 from xla_explorer.compiler.codegen.lowering.lowering_checks import (
     phases_of,
     why_not_lowered,
@@ -47,6 +47,7 @@ from xla_explorer.compiler.codegen.lowering.strided_accesses import (
     store_streamed,
 )
 from xla_explorer.compiler.codegen.lowering.unrolled_values import (
+    Accumulators,
     Point,
     UnrolledValue,
     points,
@@ -209,7 +210,7 @@ class Lowering(AccessLowering):
     def reduce(self, s: Reduce) -> None:
         """Write a reduction or a scan, and add its results to the values."""
         if s.each:
-            write_scan(self, s)
+            self.values.update(LaneScan(self, s).write())
         else:
             write_reduce(self, s)
 
@@ -281,37 +282,24 @@ class Lowering(AccessLowering):
     def loop(self, s: For) -> None:
         """Write a loop in the form of its kind, with its guards."""
         self.b.origin = None
-        with self.guarded(s.guards):
-            self._guarded_loop(s)
+        if s.kind is not AxisKind.PARALLEL:
+            super().loop(s)
+            return
+        form = self.nest.form(s.axis)
+        if form.number is not None:
+            self.numbers[s.axis] = self.b.scale_index(self.task, form.stride)
+            self.under_guards(s)
+            return
+        start, end = [
+            self.first_step_of(s.axis, number)
+            for number in (self.task, self.b.add_index(self.task, 1))
+        ]
 
-    def _guarded_loop(self, s: For) -> None:
-        axis, kind, form = s.axis, s.kind, self.nest.form(s.axis)
-        factor = form.stride
-        if kind is AxisKind.UNROLLED:
-            with self.instances_of([axis]):
-                self.body(s.body)
-        elif kind is AxisKind.VECTOR:
-            self.vector = axis
-            self.body(s.body)
-            self.vector = None
-        elif axis.extent == 1 and kind is AxisKind.SERIAL:
-            self.at[axis] = self.b.index(0), 1
-            self.body(s.body)
-        elif form.number is not None:
-            self.at[axis] = self.b.scale_index(self.task, factor), factor
-            self.body(s.body)
-        else:
-            start, end = self.b.index(0), self.b.index(axis.extent)
-            if kind is AxisKind.PARALLEL:
-                start, end = [
-                    self.first_step_of(axis, number)
-                    for number in (self.task, self.b.add_index(self.task, 1))
-                ]
-            with self.b.loop(
-                self.b.scale_index(start, factor), self.b.scale_index(end, factor), step=factor
-            ) as opened:
-                self.at[axis] = opened.index, factor
-                self.body(s.body)
+        def step(_: Accumulators) -> Accumulators:
+            self.under_guards(s)
+            return []
+
+        self.iterated(s.axis, start, end, [], step)
 
     def first_step_of(self, axis: Axis, task: Value[Integer]) -> Value[Integer]:
         """Return the first step of a task."""

@@ -14,7 +14,7 @@ from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.compiler.codegen.lowering.elements import Memory, joined
 from xla_explorer.compiler.codegen.lowering.statements import StatementWriter
 from xla_explorer.compiler.codegen.lowering.unrolled_values import Point, divisors_below
-from xla_explorer.compiler.codegen.nest.ir import LoopNest
+from xla_explorer.compiler.codegen.nest.ir import AxisKind, LoopNest
 from xla_explorer.hlo.analysis.indexing import (
     Axis,
     Guard,
@@ -44,15 +44,12 @@ class NestIndices(StatementWriter):
 
     Attributes
     ----------
-    at : dict
-        For each serial and parallel axis, its index times a factor, and that factor.
     vector : Axis, optional
         The axis around whose steps are lanes.
     """
 
     def __init__(self, nest: LoopNest, b: StructuredBuilder, memory: dict[str, Memory]) -> None:
         super().__init__(nest, b, memory)
-        self.at: dict[Axis, tuple[Value[Integer], int]] = {}
         self.vector: Axis | None = None
         self._sums: dict[int, _Sum] = {}  # by the identity of the index
 
@@ -60,6 +57,15 @@ class NestIndices(StatementWriter):
     def lanes(self) -> int:
         """The number of lanes of a value that varies along the vector axis."""
         return self.vector.extent if self.vector is not None else 1
+
+    @contextmanager
+    def opened(self, axes: Sequence[tuple[Axis, AxisKind]]) -> Iterator[None]:
+        """Open axes of instances and lanes inside."""
+        before = self.vector
+        self.vector = next((a for a, kind in axes if kind is AxisKind.VECTOR), before)
+        with self.instances_of([a for a, kind in axes if kind is AxisKind.UNROLLED]):
+            yield
+        self.vector = before
 
     @contextmanager
     def each_lane_alone(self) -> Iterator[list[Point]]:
@@ -108,11 +114,10 @@ class NestIndices(StatementWriter):
         terms: list[tuple[Value[Integer], int]] = []
         for atom, factor in x.terms:
             if isinstance(atom, Axis):
-                if atom not in self.at:
+                if atom not in self.numbers:
                     fixed += point.get(atom, 0) * factor
                     continue
-                value, scale = self.at[atom]
-                terms.append((value, factor // scale))
+                terms.append(self.number(atom, factor))
             elif isinstance(atom, RuntimeValue):
                 terms.append((self.clamped(atom, point), factor))
             else:
@@ -132,12 +137,16 @@ class NestIndices(StatementWriter):
         least = 0
         for atom, factor in x.terms:
             assert isinstance(atom, Axis)
-            if (found := self.at.get(atom)) is None:
+            if atom not in self.numbers:
                 unrolled.append((atom, factor))
             else:
-                terms.append((found[0], factor // found[1]))
+                terms.append(self.number(atom, factor))
                 least += min(factor * (atom.extent - 1), 0)
         return _Sum(x, *self._sums_of(terms), least, unrolled)
+
+    def number(self, axis: Axis, factor: int) -> tuple[Value[Integer], int]:
+        """Return the number of an axis, and what remains of a factor without its stride."""
+        return self.b.named(self.numbers[axis], I64), factor // self.nest.form(axis).stride
 
     def _sums_of(
         self, terms: list[tuple[Value[Integer], int]]

@@ -11,7 +11,6 @@ with the accumulators of that one in registers, so that they are combined only o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 
 from xla_explorer.compiler.codegen.ir.values import Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import constant, real
@@ -23,14 +22,13 @@ from xla_explorer.compiler.codegen.lowering.elements import (
     parts_of,
 )
 from xla_explorer.compiler.codegen.lowering.lower_accesses import AccessLowering
-from xla_explorer.compiler.codegen.lowering.reducing import (
+from xla_explorer.compiler.codegen.lowering.reducing import OpenReduction, Reducing
+from xla_explorer.compiler.codegen.lowering.unrolled_values import (
     Accumulators,
-    OpenReduction,
-    Reducing,
-    flat,
-    like,
+    Point,
+    UnrolledValue,
+    points,
 )
-from xla_explorer.compiler.codegen.lowering.unrolled_values import Point, UnrolledValue, points
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
     Combination,
@@ -109,26 +107,34 @@ def _begins_at_zero(lowering: AccessLowering, s: Reduce) -> bool:
     return all(isinstance(x, Value) and x.name == zero for x in initial.all())
 
 
+def vector_of(s: Reduce) -> Axis | None:
+    """Return the axis of a reduction whose steps are lanes."""
+    return next((axis for axis, kind in s.axes if kind is AxisKind.VECTOR), None)
+
+
+def lanes_of_accumulators(r: Reducing[AccessLowering]) -> int:
+    """Return the lanes of the accumulators of a reduction."""
+    own, around = vector_of(r.s), r.l.vector
+    over = own or around
+    return over.extent if over is not None and (over in r.needed or over is own) else 1
+
+
 class ReductionWriter(Reducing[AccessLowering]):
     """A reduction of a CPU kernel that is being written.
 
-    outer: the unrolled axes around on which it depends. own, vector: its own unrolled axes and
-    vector axis. lanes: of accumulators.
+    own, vector: its own unrolled axes and vector axis.
     """
 
     def __init__(self, lowering: AccessLowering, s: Reduce) -> None:
-        super().__init__(lowering, s, 0.0 if _begins_at_zero(lowering, s) else None)
-        needed = self.needed()
-        if isinstance(s.combiner, Combination) or s.each:
-            needed = needed.union(*[lowering.depends[v] for v in s.initial])
-        self.own = [axis for axis, kind in s.axes if kind is AxisKind.UNROLLED]
-        self.outer = [a for a in lowering.unrolled if a in needed]
-        around = lowering.vector
-        self.vector = next((axis for axis, kind in s.axes if kind is AxisKind.VECTOR), None)
-        over = self.vector or around
-        self.lanes = (
-            over.extent if over is not None and (over in needed or over is self.vector) else 1
+        super().__init__(
+            lowering,
+            s,
+            0.0 if _begins_at_zero(lowering, s) else None,
+            from_initial=isinstance(s.combiner, Combination),
         )
+        self.own = [axis for axis, kind in s.axes if kind is AxisKind.UNROLLED]
+        self.vector = vector_of(s)
+        self.lanes = lanes_of_accumulators(self)
         self.points = points([*self.outer, *self.own])
 
     # -- one operation -----------------------------------------------------------------------------
@@ -209,11 +215,7 @@ class ReductionWriter(Reducing[AccessLowering]):
             results[key] = self.joined(results[key], mine, self.lanes) if key in results else mine
         if self.vector is not None:
             results = {key: self.joined_lanes(mine) for key, mine in results.items()}
-        for k, number in enumerate(self.s.ids):
-            self.l.values[number] = UnrolledValue(
-                self.outer,
-                lambda point, k=k: results[tuple(point.values())][k],  # type: ignore[misc]
-            )
+        self.l.values.update(self.results(self.s.ids, self.outer, list(results.values())))
 
     def joined_lanes(self, values: list[Scalar]) -> list[Scalar]:
         """Combine the partial results of all lanes, by halving the registers."""
@@ -249,10 +251,8 @@ class ReductionWriter(Reducing[AccessLowering]):
         """Return the accumulators at each point after all steps."""
         if any(b.axis.extent == 0 for b in self.s.axes):
             return start
-        vector, unrolled = self.l.vector, self.l.unrolled
-        self.l.vector, self.l.unrolled = self.vector or vector, [*unrolled, *self.own]
-        after = self.after_loops(self.serial, start)
-        self.l.vector, self.l.unrolled = vector, unrolled
+        with self.l.opened([b for b in self.s.axes if b.kind is not AxisKind.SERIAL]):
+            after = self.after_loops(self.serial, start)
         self.b.origin = self.s.origin.instruction if self.s.origin is not None else None
         return after
 
@@ -272,16 +272,3 @@ class ReductionWriter(Reducing[AccessLowering]):
                 self.taken((point,), mine, guards)
                 for point, mine in zip(self.points, accumulators, strict=True)
             ]
-
-    def repeated(
-        self, axis: Axis, accumulators: Accumulators, body: Callable[[Accumulators], Accumulators]
-    ) -> Accumulators:
-        """Write a loop that carries the accumulators from iteration to iteration."""
-        b = self.l.b
-        if axis.extent == 1:
-            self.l.at[axis] = b.index(0), 1
-            return body(accumulators)
-        with b.loop(b.index(0), b.index(axis.extent), flat(accumulators)) as loop:
-            self.l.at[axis] = loop.index, 1
-            loop.following = flat(body(like(accumulators, loop.carried)))
-        return like(accumulators, loop.results)

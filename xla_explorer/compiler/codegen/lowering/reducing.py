@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
-from xla_explorer.compiler.codegen.ir.values import Complex, Integer, Scalar, Value
+from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import constant, real
 from xla_explorer.compiler.codegen.lowering.elements import (
     chosen,
@@ -15,7 +15,12 @@ from xla_explorer.compiler.codegen.lowering.elements import (
     lanes_of,
 )
 from xla_explorer.compiler.codegen.lowering.statements import StatementWriter
-from xla_explorer.compiler.codegen.lowering.unrolled_values import Point, UnrolledValue
+from xla_explorer.compiler.codegen.lowering.unrolled_values import (
+    Accumulators,
+    Point,
+    UnrolledValue,
+    points,
+)
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
     Combination,
@@ -24,7 +29,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
 from xla_explorer.hlo.analysis.indexing import Axis, Guard
 from xla_explorer.hlo.identity_element import identity_element
 
-Accumulators: TypeAlias = list[list[Scalar]]  # the values of each accumulator
 ANY_ORDER = (
     "reassoc contract"  # the schedule sets the order of sums; products may be fused into them
 )
@@ -44,21 +48,40 @@ class Reducing(Generic[H]):
         Of an accumulator.
     serial : list of Axis
         The axes that are loops.
+    outer : list of Axis
+        The unrolled axes around on which it depends, with accumulators for each point.
     sequential : bool
         Values are combined one after the other, as multiply-adds need, not in a tree.
     """
 
-    def __init__(self, host: H, s: Reduce, neutral: float | None = None) -> None:
+    def __init__(
+        self, host: H, s: Reduce, neutral: float | None = None, from_initial: bool = True
+    ) -> None:
+        """Prepare a reduction; from_initial: accumulators begin with the initial values."""
         self.l, self.b, self.s = host, host.b, s
         self.element, self.lanes, self.neutral = s.elements[0], 1, neutral
         self.serial = [axis for axis, kind in s.axes if kind is AxisKind.SERIAL]
         self.sequential = False
         self._identities: dict[int, Scalar] = {}
+        values = (*s.values, *(s.initial if from_initial else ()))
+        found = [host.depends.get(v, frozenset()) for v in values]
+        self.needed: frozenset[Axis] = frozenset().union(
+            *found, *[g.expression.axes for g in s.guards]
+        )
+        self.outer = [a for a in host.unrolled if a in self.needed]
 
-    def needed(self) -> frozenset[Axis]:
-        """Return the axes on which values and guards depend."""
-        found = [self.l.depends.get(v, frozenset()) for v in self.s.values]
-        return frozenset().union(*found, *[g.expression.axes for g in self.s.guards])
+    def results(
+        self, ids: Sequence[int], axes: Sequence[Axis], found: Accumulators
+    ) -> dict[int, UnrolledValue]:
+        """Return values whose instances are in the order of the points of axes."""
+        made = dict(zip([tuple(p.values()) for p in points(axes)], found, strict=True))
+        return {
+            number: UnrolledValue(
+                axes,
+                lambda point, k=k: made[tuple(point.values())][k],  # type: ignore[misc]
+            )
+            for k, number in enumerate(ids)
+        }
 
     def identity(self, lanes: int = 1) -> Scalar:
         """Return the identity element."""
@@ -200,7 +223,76 @@ class Reducing(Generic[H]):
     def repeated(
         self, axis: Axis, accumulators: Accumulators, body: Callable[[Accumulators], Accumulators]
     ) -> Accumulators:
-        """Return the accumulators after a loop."""
+        """Return the accumulators after a serial loop, or after each of its written-out steps."""
+        if not self.l.nest.form(axis).written_out:
+            return self.l.repeated(axis, accumulators, body)
+        for step in range(axis.extent):
+            with self.l.at_point({axis: step}):
+                accumulators = body(accumulators)
+        return accumulators
+
+
+class Scanning(Reducing[H]):
+    """A scan that is being written.
+
+    Attributes
+    ----------
+    own : list of tuple
+        The axes that are not loops, with their kinds.
+    instances : list of Axis
+        Those of instances.
+    """
+
+    def __init__(self, host: H, s: Reduce) -> None:
+        super().__init__(host, s)
+        self.own = [(axis, kind) for axis, kind in s.axes if kind is not AxisKind.SERIAL]
+        self.instances = [axis for axis, kind in self.own if kind is AxisKind.UNROLLED]
+
+    def write(self) -> dict[int, UnrolledValue]:
+        """Write the running values, the statements for each; return the last values."""
+        after = [
+            [in_lanes(self.b, self.l.instance(v, point), self.lanes) for v in self.s.initial]
+            for point in points(self.outer)
+        ]
+        if all(axis.extent for axis, _ in self.s.axes):
+            with self.l.opened(self.own):
+                after = self.after_loops(self.serial, after)
+        self.b.origin = self.s.origin.instruction if self.s.origin is not None else None
+        last = [[self.total(x) for x in mine] for mine in after]
+        return self.results(self.s.ids, self.outer, last)
+
+    def step(self, accumulators: Accumulators) -> Accumulators:
+        """Return the accumulators after one step; write the statements for its running values."""
+        running: Accumulators = []
+        after: Accumulators = []
+        with self.l.guarded(self.s.guards), self.l.instance_by_instance(False):
+            self.l.body(self.s.body)
+            for outer, mine in zip(points(self.outer), accumulators, strict=True):
+                own = [{**outer, **own} for own in points(self.instances)]
+                found, mine = self.scanned(own, mine)
+                running += found
+                after.append(mine)
+            self.l.types.update(zip(self.s.running, self.s.elements, strict=True))
+            axes = [*self.outer, *self.instances]
+            self.l.values.update(self.results(self.s.running, axes, running))
+            self.l.body(self.s.each)
+        return after
+
+    def element_at(self, point: Point) -> Scalar:
+        """Return the element at a point, the identity outside of the guards."""
+        value = in_lanes(self.b, self.l.instance(self.s.values[0], point), self.lanes)
+        mask = self.l.mask(self.s.guards, point) if self.s.guards else None
+        self.b.origin = self.s.origin.instruction if self.s.origin is not None else None
+        return value if mask is None else self._or_identity(mask, value)
+
+    def total(self, x: Scalar) -> Scalar:
+        """Return the last value of an accumulator."""
+        return x
+
+    def scanned(
+        self, own: Sequence[Point], before: list[Scalar]
+    ) -> tuple[Accumulators, list[Scalar]]:
+        """Return the running values at points in order, and the accumulators after them."""
         raise NotImplementedError
 
 
@@ -215,19 +307,3 @@ class OpenReduction(NamedTuple):
     lanes: int
     held: dict[tuple[int, ...], list[Scalar]]
     initial: int
-
-
-def flat(values: Sequence[Sequence[Scalar]]) -> list[Value]:
-    """Return the parts of all accumulators in one list."""
-    return [
-        part for mine in values for x in mine for part in (x if isinstance(x, Complex) else (x,))
-    ]
-
-
-def like(values: Sequence[Sequence[Scalar]], parts: Sequence[Value]) -> list[list[Scalar]]:
-    """Return accumulators of parts, the inverse of `flat`."""
-    rest = iter(parts)
-    return [
-        [Complex(next(rest), next(rest)) if isinstance(x, Complex) else next(rest) for x in mine]
-        for mine in values
-    ]

@@ -8,21 +8,26 @@ that run together (`threads`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from xla_explorer.compiler.codegen.elemental.data_movement import as_index, clamped
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import constant, real
 from xla_explorer.compiler.codegen.lowering.elements import Memory, computing, one_lane
 from xla_explorer.compiler.codegen.lowering.lowering_checks import dependencies
 from xla_explorer.compiler.codegen.lowering.unrolled_values import (
+    Accumulators,
     Point,
     UnrolledValue,
+    flat,
+    like,
     with_origin,
 )
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
+    AxisKind,
     Barrier,
     Body,
     Compute,
@@ -51,6 +56,8 @@ class StatementWriter:
         By name of an array: its elements in memory, its address.
     values, types, depends : dict
         By number of a value: its instances, its type, the axes on which it depends.
+    numbers : dict
+        The index of each axis around that is a loop or launched, times the stride of its form.
     unrolled : list of Axis
         The axes around whose steps are instances.
     fixed : dict
@@ -58,6 +65,8 @@ class StatementWriter:
         of the last iteration of a loop.
     guards : list of Guard
         Conditions of the accesses and reductions here.
+    serial_loops : int
+        How many are around.
     """
 
     def __init__(self, nest: LoopNest, b: StructuredBuilder, memory: dict[str, Memory]) -> None:
@@ -66,8 +75,10 @@ class StatementWriter:
         self.values: dict[int, UnrolledValue] = {}
         self.types: dict[int, PrimitiveType] = {}
         self.depends = dependencies(nest)
+        self.numbers: dict[Axis, Word] = {}
         self.unrolled: list[Axis] = []
         self.fixed: Point = {}
+        self.serial_loops = 0
         self.guards: list[Guard] = []
         self.instance_by_instance_now = False
 
@@ -124,6 +135,52 @@ class StatementWriter:
         later = self.instance_by_instance_now
         return UnrolledValue(axes, with_origin(self.b, made) if later else made, later)
 
+    # -- loops -------------------------------------------------------------------------------------
+    def loop(self, s: For) -> None:
+        """Write a loop in the form of its kind, with its guards."""
+        if s.kind is not AxisKind.SERIAL:
+            with self.opened([(s.axis, s.kind)]):
+                self.under_guards(s)
+            return
+
+        def step(_: Accumulators) -> Accumulators:
+            self.under_guards(s)
+            return []
+
+        self.repeated(s.axis, [], step)
+
+    def under_guards(self, s: For) -> None:
+        """Write the body of a loop with its guards as conditions of the accesses inside."""
+        with self.guarded(s.guards):
+            self.body(s.body)
+
+    def repeated(
+        self, axis: Axis, accumulators: Accumulators, body: Callable[[Accumulators], Accumulators]
+    ) -> Accumulators:
+        """Return accumulators after all steps of a serial axis."""
+        if axis.extent == 1:
+            with self.at_point({axis: 0}):
+                return body(accumulators)
+        return self.iterated(axis, self.b.index(0), self.b.index(axis.extent), accumulators, body)
+
+    def iterated(
+        self,
+        axis: Axis,
+        start: Value[Integer],
+        end: Value[Integer],
+        accumulators: Accumulators,
+        body: Callable[[Accumulators], Accumulators],
+    ) -> Accumulators:
+        """Return accumulators after some steps of an axis, which carry them."""
+        b, stride = self.b, self.nest.form(axis).stride
+        first, limit = b.scale_index(start, stride), b.scale_index(end, stride)
+        self.serial_loops += 1
+        with b.loop(first, limit, flat(accumulators), step=stride) as loop:
+            self.numbers[axis] = loop.index
+            loop.following = flat(body(like(accumulators, loop.carried)))
+        self.serial_loops -= 1
+        return like(accumulators, loop.results)
+
     # -- values ------------------------------------------------------------------------------------
     def unrolled_axes_of(self, number: int) -> list[Axis]:
         """Return the unrolled axes around on which a value depends."""
@@ -174,8 +231,8 @@ class StatementWriter:
         self.instance_by_instance_now = before
 
     # -- what differs between targets --------------------------------------------------------------
-    def loop(self, s: For) -> None:
-        """Write a loop in the form of its kind, with its guards."""
+    def opened(self, axes: Sequence[tuple[Axis, AxisKind]]) -> AbstractContextManager[None]:
+        """Open axes without a loop inside."""
         raise NotImplementedError
 
     def synchronise(self) -> None:

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
-from xla_explorer.compiler.codegen.ir.values import Scalar
+from xla_explorer.compiler.codegen.ir.values import Complex, Scalar, Value
 from xla_explorer.hlo.analysis.indexing import Axis, Quotient, Remainder
 
 Point: TypeAlias = dict[Axis, int]
+Accumulators: TypeAlias = list[list[Scalar]]  # the values of each accumulator
 
 
 class UnrolledValue:
@@ -85,3 +86,19 @@ def with_origin(
         return found
 
     return made
+
+
+def flat(values: Sequence[Sequence[Scalar]]) -> list[Value]:
+    """Return the parts of all accumulators in one list."""
+    return [
+        part for mine in values for x in mine for part in (x if isinstance(x, Complex) else (x,))
+    ]
+
+
+def like(values: Sequence[Sequence[Scalar]], parts: Sequence[Value]) -> list[list[Scalar]]:
+    """Return accumulators of parts, the inverse of `flat`."""
+    rest = iter(parts)
+    return [
+        [Complex(next(rest), next(rest)) if isinstance(x, Complex) else next(rest) for x in mine]
+        for mine in values
+    ]

@@ -13,11 +13,14 @@ from xla_explorer.compiler.codegen.ir.values import Scalar, Value
 from xla_explorer.compiler.codegen.kernels.accumulators import Elements
 from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.compiler.codegen.lowering.elements import chosen
-from xla_explorer.compiler.codegen.lowering.reducing import Accumulators, Reducing, flat, like
+from xla_explorer.compiler.codegen.lowering.reducing import Reducing
 from xla_explorer.compiler.codegen.lowering.threads.thread_loops import ThreadLoops
 from xla_explorer.compiler.codegen.lowering.unrolled_values import (
+    Accumulators,
     Point,
     UnrolledValue,
+    flat,
+    like,
     points,
     with_origin,
 )
@@ -32,18 +35,13 @@ COMBINED_AT_ONCE = (
 
 
 class CrossingReduction(Reducing[ThreadLoops]):
-    """A reduction over threads.
-
-    outer: the unrolled axes around, with a result for each point.
-    """
+    """A reduction over threads."""
 
     def __init__(self, writer: ThreadLoops, s: Reduce) -> None:
         inner = s.body[-1]
         products = isinstance(inner, Reduce) and is_sum_of_products(inner)
         super().__init__(writer, s, 0.0 if products else None)
         self.types = list(s.elements)
-        needed = self.needed().union(*[writer.values[v].axes for v in s.initial])
-        self.outer = [a for a in writer.unrolled if a in needed]
 
     def write(self) -> dict[int, UnrolledValue]:
         """Write the reduction and return its values."""

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.ir.records import INVARIANT
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.ir.types import I64
@@ -14,7 +15,7 @@ from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Value
 from xla_explorer.compiler.codegen.llvm_types import constant, from_memory
 from xla_explorer.compiler.codegen.lowering.elements import Memory, joined, one_lane
 from xla_explorer.compiler.codegen.lowering.threads.block_of_threads import BlockOfThreads
-from xla_explorer.compiler.codegen.lowering.threads.thread_indices import ThreadIndices, Word
+from xla_explorer.compiler.codegen.lowering.threads.thread_indices import ThreadIndices
 from xla_explorer.compiler.codegen.lowering.unrolled_values import (
     Point,
     UnrolledValue,

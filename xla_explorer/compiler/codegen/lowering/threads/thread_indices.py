@@ -9,6 +9,7 @@ from functools import reduce
 from typing import TypeAlias
 
 from xla_explorer.compiler.codegen.elemental.data_movement import as_index, clamped
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.ir.types import I1, I64
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
@@ -32,7 +33,6 @@ from xla_explorer.hlo.analysis.indexing import (
     linearize,
 )
 
-Word: TypeAlias = Value[Integer] | int
 Atom: TypeAlias = Axis | Quotient | Remainder | RuntimeValue
 Condition: TypeAlias = Value[Integer] | None  # None is true
 
@@ -44,8 +44,6 @@ class ThreadIndices(StatementWriter):
     ----------
     block : BlockOfThreads
         The threads that run together.
-    numbers : dict
-        The index of each axis around that is a loop or launched, and of the launch itself.
     entered : list of Guard
         The conditions of the branches around.
     width, stride : int
@@ -65,7 +63,7 @@ class ThreadIndices(StatementWriter):
         self.entered: list[Guard] = []
         self.width = self.stride = 1
         block_axis, thread_axis = nest.launch
-        self.numbers: dict[Axis, Word] = {block_axis: block.number, thread_axis: block.thread}
+        self.numbers.update({block_axis: block.number, thread_axis: block.thread})
         self._padded = block.threads > self.launch.threads
         self.thread: Word = (
             b.mod(block.thread, self.launch.threads) if self._padded else block.thread

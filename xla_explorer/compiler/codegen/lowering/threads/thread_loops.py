@@ -7,7 +7,7 @@ accesses inside, as the step `choose-guards` has decided.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from xla_explorer.compiler.codegen.elemental.data_movement import index_value
@@ -17,12 +17,12 @@ from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilde
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.lowering.elements import element_of
 from xla_explorer.compiler.codegen.lowering.lowering_checks import needed_by_all_threads
-from xla_explorer.compiler.codegen.lowering.reducing import Accumulators, flat, like
 from xla_explorer.compiler.codegen.lowering.threads.block_of_threads import BlockOfThreads
 from xla_explorer.compiler.codegen.lowering.threads.thread_accesses import ThreadAccesses
 from xla_explorer.compiler.codegen.lowering.unrolled_values import (
     Point,
     UnrolledValue,
+    flat,
     points,
 )
 from xla_explorer.compiler.codegen.nest.ir import (
@@ -57,7 +57,7 @@ class NotLoweredError(Exception):
 class ThreadLoops(ThreadAccesses):
     """The loops and branches of a thread.
 
-    serial_loops: how many are around. crossings: the reductions over threads around.
+    crossings: the reductions over threads around.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class ThreadLoops(ThreadAccesses):
     ) -> None:
         super().__init__(nest, b, arrays, block)
         self.for_all = needed_by_all_threads(nest)
-        self.serial_loops = self.crossings = 0
+        self.crossings = 0
 
     def iota(self, s: Iota, point: Point) -> Scalar:
         """Return an index as an element at a point."""
@@ -150,46 +150,17 @@ class ThreadLoops(ThreadAccesses):
         parts = 2 if s.element.is_complex else 1
         return [element_of(made[k : k + parts]) for k in range(0, len(made), parts)]
 
-    def loop(self, s: For) -> None:
-        """Write a loop in the form of its kind, with its guards."""
-        if s.kind is not AxisKind.SERIAL:
-            with self.opened([(s.axis, s.kind)]):
-                self._guarded(s)
-            return
-
-        def step(_: Accumulators) -> Accumulators:
-            self._guarded(s)
-            return []
-
-        self.repeated(s.axis, [], step)
-
-    def _guarded(self, s: For) -> None:
+    def under_guards(self, s: For) -> None:
         """Write the body under the guards: as a branch, or as conditions of its accesses."""
-        guards = s.guards
         if not self.nest.form(s.axis).branches:
-            with self.guarded(guards):
-                self.body(s.body)
+            super().under_guards(s)
             return
-        holds = self.all_hold(guards, {})
+        holds = self.all_hold(s.guards, {})
         if holds is not False:
             with self.only_if(holds if isinstance(holds, Value) else None):
-                self.entered += guards
+                self.entered += s.guards
                 self.body(s.body)
-                del self.entered[len(self.entered) - len(guards) :]
-
-    def repeated(
-        self, axis: Axis, accumulators: Accumulators, body: Callable[[Accumulators], Accumulators]
-    ) -> Accumulators:
-        """Return accumulators after all steps of a serial axis."""
-        if axis.extent == 1:
-            with self.at_point({axis: 0}):
-                return body(accumulators)
-        self.serial_loops += 1
-        with self.b.loop(self.b.index(0), self.b.index(axis.extent), flat(accumulators)) as loop:
-            self.numbers[axis] = loop.index
-            loop.following = flat(body(like(accumulators, loop.carried)))
-        self.serial_loops -= 1
-        return like(accumulators, loop.results)
+                del self.entered[len(self.entered) - len(s.guards) :]
 
     @contextmanager
     def opened(self, axes: Sequence[tuple[Axis, AxisKind]]) -> Iterator[None]:

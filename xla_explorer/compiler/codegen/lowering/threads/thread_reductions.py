@@ -6,16 +6,19 @@ begins with the initial value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from xla_explorer.compiler.codegen.ir.values import Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import real
-from xla_explorer.compiler.codegen.lowering.reducing import Accumulators, Reducing, flat, like
+from xla_explorer.compiler.codegen.lowering.reducing import Reducing
 from xla_explorer.compiler.codegen.lowering.threads.thread_loops import ThreadLoops
 from xla_explorer.compiler.codegen.lowering.unrolled_values import (
+    Accumulators,
     Point,
     UnrolledValue,
+    flat,
+    like,
     points,
 )
 from xla_explorer.compiler.codegen.nest.ir import (
@@ -32,14 +35,12 @@ from xla_explorer.hlo.analysis.indexing import Axis, Guard, RuntimeValue
 class ThreadReduction(Reducing[ThreadLoops]):
     """A reduction of one thread.
 
-    outer: the unrolled axes around, with separate accumulators for each point. alone: no thread
-    waits for another one, so that all loads outside of guards are skipped by a branch.
+    alone: no thread waits for another one, so that all loads outside of guards are skipped by a
+    branch.
     """
 
     def __init__(self, writer: ThreadLoops, s: Reduce) -> None:
         super().__init__(writer, s, 0.0 if is_sum_of_products(s) else None)
-        needed = self.needed().union(*[writer.values[v].axes for v in s.initial])
-        self.outer = [a for a in writer.unrolled if a in needed]
         self.own = [axis for axis, kind in s.axes if kind is not AxisKind.SERIAL]
         lanes = [axis for axis, kind in s.axes if kind is AxisKind.VECTOR]
         apart = [a for a in self.own if a not in lanes]
@@ -53,7 +54,6 @@ class ThreadReduction(Reducing[ThreadLoops]):
         self.alone = not writer.crossings and guarded_axes.isdisjoint([*self.own, *writer.unrolled])
         if self.alone:  # outside a window, all loads are skipped at once
             self.serial.sort(key=lambda axis: axis not in guarded_axes)
-        self.one_by_one = [axis for axis in self.serial if writer.nest.form(axis).written_out]
 
     def write(self) -> dict[int, UnrolledValue]:
         """Write the reduction and return its values."""
@@ -63,16 +63,7 @@ class ThreadReduction(Reducing[ThreadLoops]):
             self.guards = self.s.guards
             if all(axis.extent for axis, _ in self.s.axes):
                 accumulators = self.after_loops(self.serial, accumulators)
-        results = {
-            tuple(point.values()): mine for point, mine in zip(keys, accumulators, strict=True)
-        }
-        return {
-            number: UnrolledValue(
-                self.outer,
-                lambda point, k=k: results[tuple(point.values())][k],  # type: ignore[misc]
-            )
-            for k, number in enumerate(self.s.ids)
-        }
+        return self.results(self.s.ids, self.outer, accumulators)
 
     def initial(self, point: Point) -> list[Scalar]:
         """Return the initial values."""
@@ -176,14 +167,3 @@ class ThreadReduction(Reducing[ThreadLoops]):
             for k, values in zip(mine, like(before, made), strict=True):
                 accumulators[k] = values
         return accumulators
-
-    def repeated(
-        self, axis: Axis, accumulators: Accumulators, body: Callable[[Accumulators], Accumulators]
-    ) -> Accumulators:
-        """Write a serial loop, or each of its steps if few of them are in bounds."""
-        if axis in self.one_by_one:
-            for step in range(axis.extent):
-                with self.l.at_point({axis: step}):
-                    accumulators = body(accumulators)
-            return accumulators
-        return self.l.repeated(axis, accumulators, body)

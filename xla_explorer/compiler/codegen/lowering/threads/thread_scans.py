@@ -7,98 +7,46 @@ Harris, Garland, "Efficient parallel scan algorithms for GPUs".
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
 from xla_explorer.compiler.codegen.lowering.elements import chosen
-from xla_explorer.compiler.codegen.lowering.reducing import Accumulators, Reducing
+from xla_explorer.compiler.codegen.lowering.reducing import Scanning
 from xla_explorer.compiler.codegen.lowering.threads.thread_loops import ThreadLoops
-from xla_explorer.compiler.codegen.lowering.unrolled_values import (
-    Point,
-    UnrolledValue,
-    points,
-)
-from xla_explorer.compiler.codegen.nest.ir import AxisKind, Reduce
+from xla_explorer.compiler.codegen.lowering.unrolled_values import Accumulators, Point
+from xla_explorer.compiler.codegen.nest.ir import Reduce
 from xla_explorer.compiler.target import WARP_SIZE
 from xla_explorer.hlo.analysis.indexing import Axis
 
 
-class ThreadScan(Reducing[ThreadLoops]):
-    """A scan.
-
-    outer: the unrolled axes around, with a carry for each point. own: the axes of a thread's
-    elements. across: the axis of threads, if any.
-    """
+class ThreadScan(Scanning[ThreadLoops]):
+    """A scan. across: the axis of threads, if any."""
 
     def __init__(self, writer: ThreadLoops, s: Reduce) -> None:
         super().__init__(writer, s)
-        needed = self.needed().union(*[writer.values[v].axes for v in s.initial])
-        self.outer = [a for a in writer.unrolled if a in needed]
-        self.launched = [(axis, kind) for axis, kind in s.axes if kind.is_launched]
-        self.own = [
-            axis for axis, kind in s.axes if not kind.is_launched and kind is not AxisKind.SERIAL
-        ]
         self.across: Axis | None = next(
-            (axis for axis, _ in self.launched if axis.extent > 1), None
+            (axis for axis, kind in s.axes if kind.is_launched and axis.extent > 1), None
         )
-
-    def write(self) -> dict[int, UnrolledValue]:
-        """Write the scan and return its last values."""
-        keys = list(points(self.outer))
-        start = [[self.l.instance(v, point) for v in self.s.initial] for point in keys]
-        own = [(axis, AxisKind.UNROLLED) for axis in self.own]
-        with self.l.opened([*self.launched, *own]):
-            after = self.after_loops(self.serial, start)
-        return self.results(self.s.ids, self.outer, after)
-
-    def results(
-        self, ids: tuple[int, ...], axes: list[Axis], found: Accumulators
-    ) -> dict[int, UnrolledValue]:
-        """Return values whose instances are in the order of the points of axes."""
-        made = dict(zip([tuple(p.values()) for p in points(axes)], found, strict=True))
-        return {
-            number: UnrolledValue(
-                axes,
-                lambda point, k=k: made[tuple(point.values())][k],  # type: ignore[misc]
-            )
-            for k, number in enumerate(ids)
-        }
-
-    def repeated(
-        self, axis: Axis, accumulators: Accumulators, body: Callable[[Accumulators], Accumulators]
-    ) -> Accumulators:
-        """Write a serial loop."""
-        return self.l.repeated(axis, accumulators, body)
 
     def step(self, accumulators: Accumulators) -> Accumulators:
         """Return the carries after one step; write the statements for its running values."""
-        after: Accumulators = []
-        running: Accumulators = []
-        with self.l.guarded(self.s.guards):
-            self.l.body(self.s.body)
-            for outer, carry in zip(points(self.outer), accumulators, strict=True):
-                values = [self.element_at({**outer, **own}) for own in points(self.own)]
-                found, last = (
-                    self.in_thread(values, carry[0])
-                    if self.across is None
-                    else self.across_threads(values, carry[0], self.across)
-                )
-                running += [[x] for x in found]
-                after.append([last])
-            self.l.types.update(zip(self.s.running, self.s.elements, strict=True))
-            axes = [*self.outer, *self.own]
-            self.l.values.update(self.results(self.s.running, axes, running))
-            self.l.body(self.s.each)
+        after = super().step(accumulators)
         if self.across is not None and self.across.extent > WARP_SIZE and self.l.serial_loops:
             self.l.block.barrier()  # threads may still read the totals of warps
         return after
 
-    def element_at(self, point: Point) -> Scalar:
-        """Return the element at a point, the identity outside of the guards."""
-        value = self.l.instance(self.s.values[0], point)
-        mask = self.l.mask(self.s.guards, point) if self.s.guards else None
-        return value if mask is None else self._or_identity(mask, value)
+    def scanned(
+        self, own: Sequence[Point], before: list[Scalar]
+    ) -> tuple[Accumulators, list[Scalar]]:
+        """Return the running values at points in order, and the carry after them."""
+        values = [self.element_at(point) for point in own]
+        found, last = (
+            self.in_thread(values, before[0])
+            if self.across is None
+            else self.across_threads(values, before[0], self.across)
+        )
+        return [[x] for x in found], [last]
 
     def in_thread(self, values: list[Scalar], carry: Scalar) -> tuple[list[Scalar], Scalar]:
         """Return the running values of one thread, and the last one."""
