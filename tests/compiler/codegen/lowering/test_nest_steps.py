@@ -164,6 +164,35 @@ def test_neighbours_in_memory_are_moved_together(
     assert text.count(" along ") == (2 if wide else 0) and wide in text
 
 
+@pytest.mark.parametrize(
+    ("at", "form"),
+    [
+        ("16*i + k", "contiguous 16 along k"),
+        ("-16*i - k + 1023", "backwards 16 along k"),
+        ("i + 64*k", "strided 16 along k"),
+        ("i", ""),
+    ],
+)
+def test_each_access_of_lanes_has_a_form(at: str, form: str) -> None:
+    nest = with_wide_accesses(parse_nest(_copy(["i in 64 @serial", "k in 16 @vector"], at)))
+    assert nest_text(nest).count(" along ") == (2 if form else 0) and form in nest_text(nest)
+
+
+def test_lanes_at_places_that_are_values_are_gathered() -> None:
+    text = """kernel @gather(%x: f32[64], %p: s32[64], out %y: f32[64]) {
+  for i in 4 @serial {
+    for k in 16 @vector {
+      %1 = load %p[16*i + k] : s32
+      %2 = load %x[clamp(%1[16*i + k], 0, 63)] : f32
+      store %2, %y[16*i + k]
+    }
+  }
+}
+"""
+    found = nest_text(with_wide_accesses(parse_nest(text)))
+    assert found.count("contiguous 16 along k") == 2 and found.count("gathered 16 along k") == 1
+
+
 def test_lanes_that_are_not_contiguous_are_squares() -> None:
     loops = ["i in 8 @serial", "j in 16 @unrolled", "k in 16 @vector"]
     nest = with_wide_accesses(parse_nest(_copy(loops, "64*k + 16*i + j", 2048)))

@@ -33,7 +33,7 @@ from xla_explorer.compiler.codegen.lowering.lowering_checks import (
     phases_of,
     why_not_lowered,
 )
-from xla_explorer.compiler.codegen.lowering.nest_steps.wide_memory import SQUARE
+from xla_explorer.compiler.codegen.lowering.nest_steps.wide_memory import PAIR, SQUARE, STREAMED
 from xla_explorer.compiler.codegen.lowering.pipeline import (
     lower_nest,
     lower_records,
@@ -56,7 +56,6 @@ from xla_explorer.compiler.codegen.lowering.unrolled_values import (
 from xla_explorer.compiler.codegen.nest.accesses import (
     LINE_BYTES,
     MOST_SCRATCH,
-    whole_registers,
 )
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
@@ -229,7 +228,7 @@ class Lowering(AccessLowering):
     def load(self, s: Load) -> UnrolledValue:
         """Return the elements for all points of the unrolled axes on which the place depends."""
         axes = self.unrolled_axes_of(s.id)
-        if s.wide is not None:
+        if s.wide is not None and s.wide.form in (SQUARE, PAIR):
             along = next(a for a in axes if a.name == s.wide.axis)
             load = load_square if s.wide.form == SQUARE else load_packed_pairs
             return load(self, s, axes, along)
@@ -238,21 +237,13 @@ class Lowering(AccessLowering):
         return UnrolledValue(axes, with_origin(self.b, reader) if later else reader, later)
 
     def store(self, s: Store) -> None:
-        """Write a store: streamed, of packed pairs, or in the form of its stride."""
-        array = self.arrays[s.array]
-        if array.streamed and not self.guards:
-            offset = linearize(s.place, array.shape.strides)
-            if self.step(offset) == 1 and whole_registers(
-                offset, self.vector, self.lanes, array.shape.element_type
-            ):
-                axes = [a for a in self.unrolled if any(a in x.axes for x in s.place)]
-                store_streamed(self, array, offset, s.value, axes)
-                return
-        if s.wide is not None:
-            pair = next(a for a in self.unrolled if a.name == s.wide.axis)
-            store_packed_pairs(self, s, pair)
-            return
-        super().store(s)
+        """Write a store: streamed, of packed pairs, or of lanes."""
+        if s.wide is not None and s.wide.form == STREAMED:
+            store_streamed(self, s)
+        elif s.wide is not None and s.wide.form == PAIR:
+            store_packed_pairs(self, s, next(a for a in self.unrolled if a.name == s.wide.axis))
+        else:
+            super().store(s)
 
     def allocate(self, array: NestArray) -> None:
         """Allocate an array on the stack of the thread that runs the kernel.

@@ -13,6 +13,11 @@ from xla_explorer.compiler.codegen.lowering.elements import (
     one_lane,
 )
 from xla_explorer.compiler.codegen.lowering.lower_indices import NestIndices
+from xla_explorer.compiler.codegen.lowering.nest_steps.wide_memory import (
+    BACKWARDS,
+    CONTIGUOUS,
+    GATHERED,
+)
 from xla_explorer.compiler.codegen.lowering.reducing import OpenReduction
 from xla_explorer.compiler.codegen.lowering.register_layouts import (
     permuted,
@@ -109,25 +114,30 @@ class AccessLowering(NestIndices):
             # about a hundred cycles.
             guards = [g for g in self.guards if self.vector in g.expression.axes]
         offset = linearize(s.place, array.shape.strides)
-        step = self.step(offset)
-        if step not in (0, 1):
-            return lambda point: self.load_strided(array, offset, guards, point)
-        if step == 0:
+        if s.wide is None:
             return lambda point: self.load_at(array, offset, guards, point)
-        return lambda point: self.load_contiguous(array, offset, guards, point)
+        if s.wide.form == CONTIGUOUS:
+            return lambda point: self.load_contiguous(array, offset, guards, point)
+        form = s.wide.form
+        return lambda point: self.load_strided(array, offset, guards, point, form)
 
     def load_strided(
-        self, array: NestArray, offset: IndexExpression, guards: Sequence[Guard], point: Point
+        self,
+        array: NestArray,
+        offset: IndexExpression,
+        guards: Sequence[Guard],
+        point: Point,
+        form: str,
     ) -> Scalar:
-        """Load lanes that are not contiguous."""
+        """Load lanes that are not contiguous; form: see the step `wide-memory`."""
         places = (
             places_in_run(offset, self.vector, point)
-            if self.vector is not None and not guards and self.is_uniform(offset)
+            if self.vector is not None and not guards and form != GATHERED
             else None
         )
         if (
             guards
-            and self.step(offset) == -1
+            and form == BACKWARDS
             and (mask := self.mask(guards, point)) is not None
             and mask.type.lanes == self.lanes
         ):
@@ -181,22 +191,21 @@ class AccessLowering(NestIndices):
         return memory.load(memory.address(self.pointers[array.name], at), lanes)
 
     def store(self, s: Store) -> None:
-        """Write a store in the form of its stride: contiguous, backwards or lane by lane."""
+        """Write a store in its form: contiguous, backwards or lane by lane."""
         array = self.arrays[s.array]
         offset = linearize(s.place, array.shape.strides)
         axes = {a for x in (*s.place, *[g.expression for g in self.guards]) for a in x.axes}
-        step = self.step(offset)
-        lanes_of_store = self.lanes if step else 1
+        form = s.wide.form if s.wide is not None else ""
         for point in points(
             [a for a in self.unrolled if a in axes or a in self.values[s.value].axes]
         ):
             value = self.values[s.value].at(point)
-            if step in (0, 1):
-                self.store_at(array, offset, value, point, lanes_of_store)
+            if form in ("", CONTIGUOUS):
+                self.store_at(array, offset, value, point, self.lanes if form else 1)
                 continue
             value = self.memory[array.name].as_stored(value)
-            mask = self.mask(self.guards, point) if self.guards and step == -1 else None
-            if step == -1 and (mask is None or mask.type.lanes == self.lanes):
+            mask = self.mask(self.guards, point) if self.guards and form == BACKWARDS else None
+            if form == BACKWARDS and (mask is None or mask.type.lanes == self.lanes):
                 self.memory[array.name].store_backwards(
                     value,
                     self.last_address(array, offset, point, mask is not None),

@@ -17,8 +17,8 @@ from xla_explorer.compiler.codegen.lowering.register_layouts import (
 )
 from xla_explorer.compiler.codegen.lowering.unrolled_values import Point, UnrolledValue, points
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
-from xla_explorer.compiler.codegen.nest.ir import Load, NestArray, Store
-from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, linearize
+from xla_explorer.compiler.codegen.nest.ir import Load, Store
+from xla_explorer.hlo.analysis.indexing import Axis, linearize
 
 
 def load_square(
@@ -61,15 +61,12 @@ def load_packed_pairs(
     return UnrolledValue(axes, instance)
 
 
-def store_streamed(
-    lowering: AccessLowering,
-    array: NestArray,
-    offset: IndexExpression,
-    value: int,
-    axes: Sequence[Axis],
-) -> None:
+def store_streamed(lowering: AccessLowering, s: Store) -> None:
     """Write non-temporal stores if the array begins with a cache line, else ordinary ones."""
-    b, memory, pointer = lowering.b, lowering.memory[array.name], lowering.pointers[array.name]
+    b, memory, pointer = lowering.b, lowering.memory[s.array], lowering.pointers[s.array]
+    array, value = lowering.arrays[s.array], lowering.values[s.value]
+    offset = linearize(s.place, array.shape.strides)
+    axes = [a for a in lowering.unrolled if any(a in x.axes for x in s.place)]
     low = b.binary("and", b.emit("ptrtoint", I64, (pointer,)), LINE_BYTES - 1)
     size = lowering.lanes * memory.alignment
     for tail, alignment, condition in (
@@ -77,13 +74,9 @@ def store_streamed(
         ("", 0, b.compare("ne", low, 0)),
     ):
         with b.only_if(condition):
-            for point in points(
-                [*axes, *[a for a in lowering.values[value].axes if a not in axes]]
-            ):
+            for point in points([*axes, *[a for a in value.axes if a not in axes]]):
                 address = lowering.address(array, offset, point)
-                memory.store(
-                    lowering.values[value].at(point), address, lowering.lanes, None, tail, alignment
-                )
+                memory.store(value.at(point), address, lowering.lanes, None, tail, alignment)
 
 
 def store_packed_pairs(lowering: AccessLowering, s: Store, pair: Axis) -> None:

@@ -49,9 +49,9 @@ class WideAccess(NamedTuple):
     Attributes
     ----------
     form : str
-        `contiguous`, `square` or `pair`: see the step `wide-memory`.
+        See the step `wide-memory`: `contiguous`, `strided`, `square` and so on.
     axis : str
-        The unrolled axis whose instances it moves.
+        The axis whose lanes or unrolled instances it moves.
     width : int
         How many elements.
     """

@@ -1,18 +1,22 @@
-"""The step `wide-memory`: loads and stores that several instances of an unrolled axis share.
+"""The step `wide-memory`: loads and stores that move several elements at once.
 
-contiguous, on GPUs: elements that are contiguous along the axis and aligned to the width of the
-access, up to 16 bytes. square, on CPUs: the array is contiguous along the unrolled axis instead of
-the vector axis; whole registers are loaded along the former and transposed. pair, on CPUs: the axis
-has the two bf16 of a 32-bit word, and lanes are consecutive words.
+contiguous: the lanes of a CPU, or the unrolled instances of a GPU's thread. The latter are aligned
+to the width of the access, up to 16 bytes. All other forms are of a CPU's lanes. backwards:
+contiguous elements in reverse order. strided, gathered: one access for each lane; the index of a
+gathered one is a value of the lane. streamed: contiguous, by non-temporal stores. square: the array
+is contiguous along an unrolled axis instead of the vector axis; whole registers are loaded along
+the former and transposed. pair: an unrolled axis has the two bf16 of a 32-bit word, and lanes are
+consecutive words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple
 
+from xla_explorer.compiler.codegen.lowering.lowering_checks import dependencies
 from xla_explorer.compiler.codegen.lowering.nest_step import INSTANCES, NestStep
 from xla_explorer.compiler.codegen.lowering.nest_steps.bind_launch import THREAD
 from xla_explorer.compiler.codegen.lowering.unrolled_values import Point, points
@@ -21,6 +25,7 @@ from xla_explorer.compiler.codegen.nest.accesses import (
     axis_along_memory,
     is_inside,
     packed_pair_axis,
+    whole_registers,
 )
 from xla_explorer.compiler.codegen.nest.ir import (
     WITH_BODIES,
@@ -37,10 +42,11 @@ from xla_explorer.compiler.codegen.nest.ir import (
     with_bodies,
 )
 from xla_explorer.compiler.codegen.nest.lowered_axes import WideAccess
-from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, index
+from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, RuntimeValue, index
 from xla_explorer.hlo.primitive_type import BF16
 
-CONTIGUOUS, SQUARE, PAIR = "contiguous", "square", "pair"
+CONTIGUOUS, BACKWARDS, STRIDED, GATHERED = "contiguous", "backwards", "strided", "gathered"
+STREAMED, SQUARE, PAIR = "streamed", "square", "pair"
 WIDEST = 16  # bytes
 NARROWEST = 2  # bytes; LLVM joins accesses to shorter elements itself, and splits wide ones
 
@@ -48,7 +54,9 @@ NARROWEST = 2  # bytes; LLVM joins accesses to shorter elements itself, and spli
 def with_wide_accesses(nest: LoopNest) -> LoopNest:
     """Return the nest whose wide accesses are marked."""
     launched = any(axis.name == THREAD for axis in nest.launch)
-    find = _contiguous if launched else _of_lanes
+    find = (
+        _contiguous if launched else partial(_of_lanes, depends=cache(partial(dependencies, nest)))
+    )
     body = _marked(nest, nest.body, _Around(), find)
     return nest if body is nest.body else replace(nest, body=body)
 
@@ -93,22 +101,46 @@ def _marked(nest: LoopNest, body: Body, around: _Around, find: _Search) -> Body:
     return body if all(x is y for x, y in zip(body, made, strict=True)) else tuple(made)
 
 
-def _of_lanes(nest: LoopNest, s: Load | Store, around: _Around) -> WideAccess | None:
-    """Return the wide access of a vector whose lanes are not contiguous."""
+def _of_lanes(
+    nest: LoopNest,
+    s: Load | Store,
+    around: _Around,
+    depends: Callable[[], Mapping[int, frozenset[Axis]]],
+) -> WideAccess | None:
+    """Return the access of lanes, None if they all have one element.
+
+    depends: see `dependencies`.
+    """
     vector = around.vector
-    if vector is None or not any(vector in x.axes for x in s.place):
+    if vector is None:
         return None
     array, offset = nest.array(s.array), nest.offset_of(s)
     assert array is not None
+    read = [int(atom.source[1:]) for atom in offset.atoms() if isinstance(atom, RuntimeValue)]
+    if any(vector in depends()[number] for number in read):
+        return WideAccess(GATHERED, vector.name, vector.extent)
+    step = offset.coefficient(vector)
+    if step == 0:
+        return None
     axes = [a for a in around.unrolled if any(a in x.axes for x in s.place)]
     if isinstance(s, Load) and is_inside(s, array):
         rows = axis_along_memory(offset, vector, axes)
         if rows is not None:
             return WideAccess(SQUARE, rows.name, rows.extent)
-    if around.guarded or array.shape.element_type is not BF16:
-        return None
-    pair = packed_pair_axis(offset, vector, axes)
-    return WideAccess(PAIR, pair.name, 2) if pair is not None else None
+    if not around.guarded and array.shape.element_type is BF16:
+        pair = packed_pair_axis(offset, vector, axes)
+        if pair is not None:
+            return WideAccess(PAIR, pair.name, 2)
+    form = CONTIGUOUS if step == 1 else BACKWARDS if step == -1 else STRIDED
+    if (
+        form == CONTIGUOUS
+        and isinstance(s, Store)
+        and array.streamed
+        and not around.guarded
+        and whole_registers(offset, vector, vector.extent, array.shape.element_type)
+    ):
+        form = STREAMED
+    return WideAccess(form, vector.name, vector.extent)
 
 
 def _contiguous(nest: LoopNest, s: Load | Store, around: _Around) -> WideAccess | None:
@@ -136,6 +168,6 @@ def _at(offset: IndexExpression, point: Point) -> IndexExpression:
 
 WIDE_MEMORY = NestStep(
     "wide-memory",
-    "Load or store several instances by one access.",
+    "Choose the form of each access of several elements.",
     with_wide_accesses,
 )
