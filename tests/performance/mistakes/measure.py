@@ -1,6 +1,7 @@
 """Count the planted mistakes that the questions name, with line, change and gain.
 
-Run `XLA_EXPLORER_WORKER_CLOCK=process python -m tests.performance.mistakes.measure [NAME ...]`.
+Run `XLA_EXPLORER_WORKER_CLOCK=process python -m tests.performance.mistakes.measure [NAME ...]`;
+`--sample NAME` takes the scripts of `tests/data/mistakes/NAME`, whose gains were measured before.
 For each program the four questions are put to the planted program. A mistake is named if a row has
 its kind of change and its line (or argument). The promised gain is compared with the gain that is
 measured on the program in which this mistake alone is mended: processor time of runs in turns,
@@ -26,8 +27,9 @@ import xla_explorer as xe
 from tests.performance.mistakes.models import MODELS
 from tests.performance.mistakes.numerics import NUMERICS
 from tests.performance.mistakes.planted import KINDS, Mistake, Planted, Program
+from tests.performance.mistakes.scripts import sample
 
-PROGRAMS: Final = {**MODELS, **NUMERICS}
+PROGRAMS: Final[dict[str, Planted]] = {**MODELS, **NUMERICS}
 _FORMS: Final = {
     "wide": ("in-32-bits",),
     "gather": ("rows-first",),
@@ -44,6 +46,8 @@ def jitted(program: Program) -> Any:
     """Return the function under `jax.jit`, as its user wrote it."""
     import jax
 
+    if hasattr(program.function, "lower"):
+        return program.function
     return jax.jit(
         program.function,
         static_argnums=program.static or None,
@@ -73,7 +77,10 @@ class Runs:
         placed = {k: jax.device_put(program.arrays[k]) for k in dynamic}
 
         def run() -> float:
-            given = [jnp.array(placed[k]) if k in program.donated else placed[k] for k in dynamic]
+            given = [
+                jax.tree.map(jnp.array, placed[k]) if k in program.donated else placed[k]
+                for k in dynamic
+            ]
             jax.block_until_ready(given)
             started = time.process_time()
             jax.block_until_ready(compiled(*given))
@@ -184,7 +191,7 @@ def named(answers: Answers, mistake: Mistake) -> Found:
     page = answers.page(KINDS[kind])
     place = mistake.place.removeprefix("argument ")
     if place == mistake.place:
-        place = f":{line_of(answers.planted.build, place)}"
+        place = f":{mistake.line or line_of(answers.planted.build, place)}"
     if kind in _FORMS:
         return by_form(page, kind, place)
     found = _NAMED[kind](page, place)
@@ -197,9 +204,12 @@ def named(answers: Answers, mistake: Mistake) -> Found:
 def gains(answers: Answers) -> dict[str, float]:
     """Return the measured gain of each mistake, in the unit in which it is promised."""
     planted = answers.planted
-    mended = {m.kind: planted.build(frozenset([m.kind])) for m in planted.mistakes}
+    known = {m.kind: m.gain for m in planted.mistakes if m.gain is not None}
+    mended = {
+        m.kind: planted.build(frozenset([m.kind])) for m in planted.mistakes if m.kind not in known
+    }
     timed = {k: one for k, one in mended.items() if k in _FORMS or k == "host"}
-    found: dict[str, float] = {}
+    found: dict[str, float] = dict(known)
     if timed:
         times = Runs({"": answers.program, **timed}).medians()
         found |= {kind: 1 - times[kind] / times[""] for kind in timed}
@@ -229,11 +239,10 @@ def first_is_true(answers: Answers, kinds: list[str]) -> bool:
     return first.tried_us is not None or first.form in forms
 
 
-def rows_of(name: str) -> list[dict[str, Any]]:
+def rows_of(name: str, planted: Planted) -> list[dict[str, Any]]:
     """Return a row for each mistake of a program."""
     import jax
 
-    planted = PROGRAMS[name]
     jax.config.update("jax_enable_x64", planted.is_wide)
     answers = Answers(planted)
     measured = gains(answers)
@@ -267,16 +276,18 @@ def main() -> None:
     """Print a row of JSON for each mistake, and the counts."""
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*")
+    parser.add_argument("--sample", default="")
     parser.add_argument("--summary", type=Path, default=None)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    programs = sample(options.sample) if options.sample else PROGRAMS
     rows: list[dict[str, Any]] = []
     if options.summary is not None:
         rows = [json.loads(line) for line in options.summary.read_text().splitlines()]
     else:
-        for name in options.names or PROGRAMS:
+        for name in options.names or programs:
             try:
-                rows += (found := rows_of(name))
+                rows += (found := rows_of(name, programs[name]))
             except Exception as problem:  # the other programs are measured all the same
                 found = [{"program": name, "error": f"{type(problem).__name__}: {problem}"[:300]}]
             for row in found:

@@ -13,11 +13,15 @@ RNG: Final = np.random.default_rng(41)
 class Mistake(NamedTuple):
     """One planted mistake.
 
-    kind: see KINDS. place: a fragment of the source line that has it, or `argument NAME`.
+    kind: see KINDS. place: a fragment of the source line that has it, or `argument NAME`. line: its
+    number in a script; 0 for a program of `models` or `numerics`. gain: as measured before any
+    question was put, a share of a run or a compile, bytes or seconds; None if it is to be measured.
     """
 
     kind: str
     place: str
+    line: int = 0
+    gain: float | None = None
 
 
 class Program(NamedTuple):
