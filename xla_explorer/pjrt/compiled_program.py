@@ -52,7 +52,7 @@ class CompiledProgram:
         ]
         self.donated = donated_parameters(session.source)
         native_code = getattr(session.executable, "compiled", None)
-        self.code_size = sum(map(len, native_code.objects)) if native_code is not None else 0
+        self.code_size = sum(map(len, native_code.images)) if native_code is not None else 0
         self.temporary = int(
             getattr(getattr(session.executable, "assignment", None), "arena_size", 0)
         )

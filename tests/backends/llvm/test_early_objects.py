@@ -1,5 +1,6 @@
 """Kernels compiled while others are lowered: the same values from the same objects."""
 
+import ctypes
 from dataclasses import replace
 
 import numpy as np
@@ -8,11 +9,12 @@ import pytest
 import xla_explorer as xe
 from tests.support.llvm_bodies import body_of, text_of_body
 from xla_explorer.backends.cpu import cpu_compiler
+from xla_explorer.backends.llvm import early_objects
 from xla_explorer.backends.llvm.early_objects import EarlyObjects
 from xla_explorer.backends.llvm.llvm_compiler import LlvmIrError, OptimizationOptions
 from xla_explorer.backends.llvm.module_partition import without_functions
-from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.object_cache import ObjectCache
+from xla_explorer.backends.llvm.shared_code import program_library
 from xla_explorer.backends.llvm.target_machine import host_target
 from xla_explorer.compiler.codegen import program_kernels
 from xla_explorer.compiler.codegen.ir.definitions import Global
@@ -72,7 +74,7 @@ def two_cores(monkeypatch):
 
 def compiled(**options):
     session = xe.compile(SOFTMAX_OF_PRODUCTS, backend="cpu", threads=1, cache=False, **options)
-    return session, session.executable.compiled.objects
+    return session, session.executable.compiled.images
 
 
 def test_kernels_are_compiled_early_and_once(two_cores, monkeypatch):
@@ -98,10 +100,10 @@ def test_the_rest_calls_what_was_compiled_early():
     early.add(FINISHED)
     found = early.with_rest(WHOLE, 1)
     assert found.ir == WHOLE
-    assert len(found.objects) == 2
+    assert len(found.images) == 2
     rest = without_functions(WHOLE, ["double"])
     assert rest is not None and rest.functions == (START,) and rest.elsewhere == (DOUBLE,)
-    NativeLibrary(found.objects, {}, ["start"])
+    program_library(found, {}, ["start"])
 
 
 def test_what_cannot_be_cut_is_compiled_whole():
@@ -114,18 +116,67 @@ def test_what_cannot_be_cut_is_compiled_whole():
         is_whole=True,
     )
     found = early.with_rest(counted, 1)
-    assert len(found.objects) == 1
-    NativeLibrary(found.objects, {}, ["start"])
+    assert len(found.images) == 1
+    program_library(found, {}, ["start"])
 
 
-def test_early_objects_are_kept(tmp_path):
-    """A second program with the same kernels takes them from the cache."""
+def renamed(function, name):
+    return function._replace(name=name, linkage="hidden")
+
+
+def test_equal_functions_of_other_programs_are_not_compiled_again(tmp_path, monkeypatch):
+    """Names and neighbours may differ; another process reads them from the disk."""
     cache = ObjectCache(tmp_path)
-    for hits in (0, 2):
+    early = EarlyObjects(host_target(), OptimizationOptions(), cache)
+    triple = body_of(text_of_body(DOUBLE.body).replace("%x, %x", "%x, 3.0"))
+    early.add(
+        LlvmModule((renamed(DOUBLE, "double"), renamed(DOUBLE, "triple")._replace(body=triple)))
+    )
+    assert early.with_rest(WHOLE, 1).shared_hits == 0
+    cache.forget_memory()
+    monkeypatch.setattr(early_objects, "submit", None)
+    early = EarlyObjects(host_target(), OptimizationOptions(), cache)
+    early.add(LlvmModule((renamed(DOUBLE, "twice"),)))
+    start = START._replace(
+        body=body_of("entry:\n  call void @twice(ptr %a)\n  ret i32 0"), callees=("twice",)
+    )
+    found = early.with_rest(LlvmModule((renamed(DOUBLE, "twice"), start)), 1)
+    assert found.shared_hits == 1
+    run = program_library(found, {}, ["start"]).bind("start", ctypes.c_int, [ctypes.c_void_p])
+    value = ctypes.c_float(21)
+    run(ctypes.addressof(value))
+    assert value.value == 42
+
+
+def test_functions_with_other_parameters_are_other_functions(tmp_path):
+    """`noalias` is part of the code."""
+    cache = ObjectCache(tmp_path)
+    for parameters, hits in ((("ptr noalias %a",), 0), (("ptr %a",), 0), (("ptr %a",), 1)):
+        early = EarlyObjects(host_target(), OptimizationOptions(), cache)
+        early.add(LlvmModule((renamed(DOUBLE, "double")._replace(parameters=parameters),)))
+        assert early.with_rest(WHOLE, 1).shared_hits == hits
+
+
+def test_a_deleted_object_is_made_again(tmp_path):
+    """The entry of a function may outlive the object that it names."""
+    cache = ObjectCache(tmp_path)
+    for _ in range(2):
         early = EarlyObjects(host_target(), OptimizationOptions(), cache)
         early.add(FINISHED)
-        early.with_rest(WHOLE, 1)
-        assert cache.statistics.memory_hits == hits
+        found = early.with_rest(WHOLE, 1)
+        assert (found.shared_hits, len(found.images)) == (0, 2)
+        cache.drop(found.shared[0].key)
+
+
+def test_programs_with_equal_kernels_share_loaded_code():
+    """It is unloaded with the last of them."""
+    found = []
+    for _ in range(2):
+        early = EarlyObjects(host_target(), OptimizationOptions(), None)
+        early.add(FINISHED)
+        found.append(program_library(early.with_rest(WHOLE, 1), {}, ["start"]))
+    (first,), (second,) = (library._needs for library in found)
+    assert first is second
 
 
 def test_wrong_text_is_refused_when_the_program_is_finished():

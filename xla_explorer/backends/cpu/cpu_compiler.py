@@ -29,6 +29,7 @@ from xla_explorer.backends.llvm.target_machine import TargetDescription, host_ta
 from xla_explorer.compiler.buffers import BufferAssignment, assign_buffers
 from xla_explorer.compiler.codegen.dispatch import cpu_strategy, nest_kernel
 from xla_explorer.compiler.codegen.ir.builder import contraction
+from xla_explorer.compiler.codegen.kernel_store import KERNELS
 from xla_explorer.compiler.codegen.nest.directives import DIRECTIVES, Directive
 from xla_explorer.compiler.codegen.nest.schedule_text import parse_schedules
 from xla_explorer.compiler.codegen.parallel_plan import cache_blocking_decision, parallel_decision
@@ -185,8 +186,10 @@ class CpuCompiler:
                 control,
                 ScheduledKernels(_schedules(options), control),
                 trace.journal is not None and trace.journal.level >= Level.DECISIONS,
-                early.add if early is not None and usable_cores() > 1 else None,
+                early.add if early is not None and (early.cache or usable_cores() > 1) else None,
             )
+            if options.cache and default_object_cache().enabled:
+                kernels.store = KERNELS
             return write_program(trace.module, assignment, kernels)
 
 

@@ -25,6 +25,7 @@ from xla_explorer.backends.interfaces import KernelTiming, ProfileResult, Progra
 from xla_explorer.backends.interfaces.host_arguments import LeafReader, wrong_count
 from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
+from xla_explorer.backends.llvm.shared_code import program_library
 from xla_explorer.compiler.buffers.assignment import BufferAssignment
 from xla_explorer.compiler.codegen.ir.llvm_module import LlvmModule
 from xla_explorer.compiler.codegen.program_kernels import ProgramKernels
@@ -132,7 +133,7 @@ class CpuExecutable:
                 if name == PARALLEL_FOR_SYMBOL
                 else blas_symbols()[name]
             )
-        return NativeLibrary(compiled.objects, symbols, [ENTRY])
+        return program_library(compiled, symbols, [ENTRY])
 
     def _pool_symbols(self, threads: int) -> dict[str, int]:
         self._pool = thread_pool(threads)  # kept, for the code calls into it

@@ -48,5 +48,5 @@ def cpu_stages(
     stages.append(CompilationStage("llvm-ir", lambda: text_with_origins(program.module), "llvm"))
     stages.append(CompilationStage("llvm-ir-optimized", optimized, "llvm"))
     stages.append(CompilationStage("assembly", assembly, "asm"))
-    stages.append(CompilationStage("object", lambda: (b"".join(compiled.objects), []), "object"))
+    stages.append(CompilationStage("object", lambda: (b"".join(compiled.images), []), "object"))
     return {stage.name: stage for stage in stages}

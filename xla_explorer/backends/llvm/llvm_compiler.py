@@ -10,7 +10,7 @@ import struct
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from xla_explorer.backends.llvm.code_maker import submit
 from xla_explorer.backends.llvm.crashed_code import Finished, finished
@@ -31,12 +31,26 @@ from xla_explorer.compiler.codegen.ir.llvm_module import LlvmModule
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 
 
+class SharedObject(NamedTuple):
+    """Object code of functions that several programs use.
+
+    key: equal for equal code. data: an object, or several that refer to each other. symbols: the
+    symbol in the object of each function that this program calls, by the function's name.
+    """
+
+    key: str
+    data: tuple[bytes, ...]
+    symbols: dict[str, str]
+
+
 @dataclass(slots=True)
 class CompiledObject:
     """The object code of one module, and how it was made.
 
     objects: ELF, Mach-O, COFF or wasm, by target; several if the module was partitioned for
-    parallel compilation (load them together). ir: the input. seconds: elapsed time by step
+    parallel compilation (load them together). shared: code of further functions, which other
+    programs may use too. shared_hits: functions whose code other programs had made before. ir: the
+    input. seconds: elapsed time by step
     (`partition` if it was partitioned; `parse`, `optimize`, `emit`, of the slowest part; only
     `cache` for a cache hit). remarks: deviations from the requested compilation, with their causes.
     """
@@ -49,6 +63,8 @@ class CompiledObject:
     from_cache: bool = False
     parts: int = 1
     remarks: tuple[str, ...] = ()
+    shared: tuple[SharedObject, ...] = ()
+    shared_hits: int = 0
     _optimized_text: str | None = None
     _assembly: str | None = None
 
@@ -60,6 +76,11 @@ class CompiledObject:
                 f"this module was compiled in {len(self.objects)} parts; use `objects`"
             )
         return self.objects[0]
+
+    @property
+    def images(self) -> tuple[bytes, ...]:
+        """All object code, shared code first."""
+        return (*[data for shared in self.shared for data in shared.data], *self.objects)
 
     @property
     def ir_text(self) -> str:

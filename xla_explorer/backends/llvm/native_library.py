@@ -110,8 +110,10 @@ class NativeLibrary:
         exports: Iterable[str] = (),
         *,
         process_symbols: bool = True,
+        needs: Iterable[NativeLibrary] = (),
     ) -> None:
         self._tracker: Any = None
+        self._needs = tuple(needs)
         builder = llvm().JITLibraryBuilder()
         images = [object_bytes] if isinstance(object_bytes, bytes) else list(object_bytes)
         for image in images:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.dispatch import (
@@ -11,16 +11,19 @@ from xla_explorer.compiler.codegen.dispatch import (
     write_kernel,
     write_overlapping_kernel,
 )
+from xla_explorer.compiler.codegen.ir.builder import contracts
 from xla_explorer.compiler.codegen.ir.definitions import Declaration, Definition
 from xla_explorer.compiler.codegen.ir.llvm_module import (
-    ALWAYS_INLINE,
     LlvmFunction,
     LlvmModule,
 )
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
+from xla_explorer.compiler.codegen.kernel_store import KernelStore, kernel_of_program
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.kernels.fourier.transform import is_one_line
 from xla_explorer.compiler.codegen.library_calls import write_library_convolution, write_library_dot
+from xla_explorer.compiler.codegen.lowering.recording import is_recorded
+from xla_explorer.compiler.codegen.named_kernel import NamedKernel, module_of
 from xla_explorer.compiler.codegen.nest import tuning
 from xla_explorer.compiler.codegen.nest.accesses import is_whole
 from xla_explorer.compiler.codegen.nest.plain_nests.hlo_parts import array_names
@@ -65,53 +68,6 @@ class PreparedKernel(NamedTuple):
     unique: list[BufferSlice]
 
 
-@dataclass(slots=True)
-class _NamedKernel:
-    """A kernel of the program's text.
-
-    overlap: some of its arrays share memory. tiny: a call would take longer than the kernel's work.
-    """
-
-    function: str
-    made: Kernel
-    instruction: HloInstruction
-    overlap: bool
-    tiny: bool
-
-    def optimization_level(self, inlined: bool) -> OptimizationLevel:
-        """Return the optimisation level of the function.
-
-        inlined: into its callers; a loop nest then has the callers' level.
-        """
-        return (
-            OptimizationLevel.DEFAULT
-            if inlined and isinstance(self.made.nest, Schedule)
-            else self.made.optimization_level
-        )
-
-    def definition(self, linkage: str = "internal", inlined: bool = False) -> LlvmFunction:
-        """Return the function. inlined: into its callers."""
-        made, instruction = self.made, self.instruction.id
-        kind = "ptr" if self.overlap else "ptr noalias"
-        parameters = [f"{kind} %a{k}" for k in range(made.parameters)]
-        parameters += [f"ptr noalias %data{k}" for k in range(len(made.constant_data))]
-        parameters += ["ptr noalias %scratch"] if made.scratch_bytes else []
-        parameters += ["i64 %task"] if made.tasks > 1 else []
-        return LlvmFunction(
-            self.function,
-            tuple(parameters),
-            made.body,
-            instruction,
-            linkage=linkage,
-            attributes=(ALWAYS_INLINE if inlined else "noinline", "nounwind"),
-            optimization_level=self.optimization_level(inlined),
-            globals=made.globals,
-            declarations=made.declarations,
-            callees=made.math,
-            has_loop=made.has_loop,
-        )
-
-
 class ProgramKernels:
     """All kernels of one program; equal kernels are one function.
 
@@ -119,6 +75,7 @@ class ProgramKernels:
     kernels with a schedule of the user. decides: `decisions` are read. finished: receives kernels
     that LLVM may compile while the others are written. prefix: of the kernels' names. A kernel
     called `round` or `memcpy` would otherwise replace the function that the code generator calls.
+    store: kernels of earlier programs, if they may be used.
     """
 
     def __init__(
@@ -132,9 +89,10 @@ class ProgramKernels:
         finished: Finished | None = None,
         prefix: str = "",
     ) -> None:
+        self.store: KernelStore | None = None
         self._finished = finished
         self._prefix = prefix
-        self._waiting: list[_NamedKernel] = []  # for `finished`
+        self._waiting: list[NamedKernel] = []  # for `finished`
         self._module_lines = MODULE_LINES
         self.decides = decides
         self.scheduled = scheduled or ScheduledKernels({})
@@ -147,7 +105,7 @@ class ProgramKernels:
         self.decisions: list[KernelDecision] = []
         self.functions: dict[str, int] = {}
         self.threaded: set[str] = set()  # kernels that the thread pool calls
-        self._kernels: list[_NamedKernel] = []
+        self._kernels: list[NamedKernel] = []
         self._keys = StructuralKeys(layout_sensitive=True)
         self._written: dict[
             Hashable, tuple[Kernel, HloInstruction]
@@ -204,15 +162,15 @@ class ProgramKernels:
         if function is None:
             function = self._known[key] = self._prefix + self.fresh_name(identifier(i.name))
             self.functions[function] = i.id
-            self._kernels.append(_NamedKernel(function, made, i, overlap, tiny))
+            self._kernels.append(NamedKernel(function, made, i, overlap, tiny))
             if (
                 self._finished is not None
                 and made.optimization_level is OptimizationLevel.FINAL
-                and not (tiny or made.math)
+                and not (tiny or made.math or made.routines or made.has_variables)
             ):
                 self._waiting.append(self._kernels[-1])
                 if sum([len(kernel.made.body) for kernel in self._waiting]) >= self._module_lines:
-                    self._finished(_module_of(self._waiting))
+                    self._finished(module_of(self._waiting))
                     self._waiting = []
                     self._module_lines = min(self._module_lines + MORE_LINES, MOST_LINES)
         return PreparedKernel(function, made, unique)
@@ -251,13 +209,12 @@ class ProgramKernels:
 
         Equal: the same operations on arrays of the same shapes, with the same aliasing.
         """
-        if any(
+        is_large = any(
             leaf.is_array and leaf.byte_size >= tuning.streamed_transpose_bytes(self.target)
             for _, leaf in i.shape.leaves()
-        ):
-            return write(
-                i, self.target, slots, *tasks
-            )  # readers of the result determine if its stores are non-temporal
+        )
+        # Readers of a large result determine if its stores are non-temporal.
+        leaves = is_large and tuning.leaves_the_program(i)
         first = {o: k for k, o in reversed(list(enumerate(i.operands)))}
         operands = tuple(
             [
@@ -265,16 +222,35 @@ class ProgramKernels:
                 for o in i.operands
             ]
         )
-        key = (write, slots, tasks, self._keys.parts(i), operands)
+        key = (write, slots, tasks, leaves, self._keys.parts(i), operands)
         found = self._written.get(key)
         if found is None:
-            made = write(i, self.target, slots, *tasks)
+            made = self._stored(write, i, slots, tasks, leaves)
             self._written[key] = made, i
             return made
         made, other = found
         if isinstance(made.nest, Reason):
             message = f"%{i.name} is the same kernel as %{other.name}: {made.nest.message}"
             made = made._replace(nest=Reason(made.nest.code, message, made.nest.facts))
+        return made
+
+    def _stored(
+        self,
+        write: KernelWriter,
+        i: HloInstruction,
+        slots: tuple[int, ...],
+        tasks: tuple[int, ...],
+        leaves: bool,
+    ) -> Kernel:
+        """Return the kernel, or that of an equal instruction of an earlier program."""
+        known = kernel_of_program(i) if self.store is not None and not is_recorded() else None
+        if self.store is None or known is None:
+            return write(i, self.target, slots, *tasks)
+        key = (write, self.target, contracts(), slots, tasks, leaves, known.key)
+        made = self.store.get(key, known.members)
+        if made is None:
+            made = write(i, self.target, slots, *tasks)
+            self.store.put(key, known.members, made)
         return made
 
     def _note_nest(self, i: HloInstruction, made: Kernel, form: str) -> None:
@@ -348,11 +324,11 @@ class ProgramKernels:
             ]
         )
 
-    def _inlines(self, kernel: _NamedKernel) -> bool:
+    def _inlines(self, kernel: NamedKernel) -> bool:
         """Return True if the kernel is inlined into its callers."""
         return self.inlines_tiny and kernel.tiny
 
-    def _makes_vectors(self, kernel: _NamedKernel) -> str:
+    def _makes_vectors(self, kernel: NamedKernel) -> str:
         """Return the code of the reason for emitted vectors, or for leaving them to LLVM."""
         if kernel.optimization_level(self._inlines(kernel)) is OptimizationLevel.FINAL:
             return "written-in-vectors"
@@ -413,18 +389,6 @@ class ProgramKernels:
             if kernel.function in self.threaded:
                 found.append(task_function(kernel.function, kernel.made, kernel.instruction.id))
         return found + [chain_function(name, calls) for calls, name in self._chains.items()]
-
-
-def _module_of(kernels: Sequence[_NamedKernel]) -> LlvmModule:
-    """Return a module of kernels that others may call by name."""
-    return LlvmModule(
-        tuple([kernel.definition("hidden") for kernel in kernels]),
-        globals=tuple(dict.fromkeys([g for kernel in kernels for g in kernel.made.globals])),
-        declarations=tuple(
-            dict.fromkeys([d for kernel in kernels for d in kernel.made.declarations])
-        ),
-        is_whole=any(kernel.made.has_variables for kernel in kernels),
-    )
 
 
 def _over_operands(schedule: Schedule, i: HloInstruction) -> Schedule:

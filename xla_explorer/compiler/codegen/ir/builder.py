@@ -86,6 +86,11 @@ def contraction(allowed: bool) -> Iterator[None]:
         _CONTRACTS.reset(token)
 
 
+def contracts() -> bool:
+    """Return True if builders made now may contract a product and a sum."""
+    return _CONTRACTS.get()
+
+
 class Builder:
     """Base class of the builders.
 
@@ -103,7 +108,7 @@ class Builder:
     )
 
     def __init__(self) -> None:
-        self.contracts = _CONTRACTS.get()
+        self.contracts = contracts()
         self.float_flags = "contract"
         self.origin: int | None = None
         self.declarations: dict[Declaration, None] = {}

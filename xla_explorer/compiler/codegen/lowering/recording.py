@@ -60,6 +60,11 @@ def recorded_lowering() -> Iterator[LoweringRecorder]:
         _RECORDER.reset(token)
 
 
+def is_recorded() -> bool:
+    """Return True inside of `recorded_lowering`."""
+    return _RECORDER.get() is not None
+
+
 def begin_kernel(kernel: int) -> None:
     """Note which kernel the next steps change."""
     recorder = _RECORDER.get()
