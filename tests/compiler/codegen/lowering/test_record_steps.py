@@ -138,7 +138,7 @@ def test_no_operation_of_a_step_is_left_after_all_steps() -> None:
 
 
 def test_vectors_are_divided_as_floats_unless_the_divisor_is_constant() -> None:
-    features = CodeFeatures(divides_in_floats=True)
+    features = CodeFeatures(divided_bits=32)
     b = StructuredBuilder()
     lanes = Type("i32", 8)
     x, y = b.named("%x", lanes), b.named("%y", lanes)

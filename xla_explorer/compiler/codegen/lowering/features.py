@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from xla_explorer.compiler.codegen.nest.tuning import divided_bits
 from xla_explorer.compiler.target import Target
 
 
@@ -14,7 +15,7 @@ class CodeFeatures(NamedTuple):
     one instruction, also on vectors. rounds_to_bf16: LLVM converts between f32 and bfloat there.
     keeps_nan_payloads: arithmetic returns an operand's NaN unchanged, except quieted, and the lower
     16 bits of its own NaNs are zero. calls_math: mathematical functions on scalars are functions of
-    the module. divides_in_floats: vectors are divided as floats only.
+    the module. divided_bits: of the widest integers that are divided in vectors, as floats.
     """
 
     fused: bool = True
@@ -22,7 +23,7 @@ class CodeFeatures(NamedTuple):
     rounds_to_bf16: bool = False
     keeps_nan_payloads: bool = False
     calls_math: bool = False
-    divides_in_floats: bool = False
+    divided_bits: int = 0
 
 
 def features_of(target: Target, *, calls_math: bool = True) -> CodeFeatures:
@@ -33,5 +34,5 @@ def features_of(target: Target, *, calls_math: bool = True) -> CodeFeatures:
         target.abilities.rounds_to_bf16,
         target.abilities.keeps_nan_payloads,
         calls_math,
-        target.vectorizes_itself and not target.is_launched,
+        divided_bits(target) if target.vectorizes_itself and not target.is_launched else 0,
     )

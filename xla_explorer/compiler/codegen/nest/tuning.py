@@ -9,7 +9,6 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 # As multiples of the last cache, of which a core has a part; measured with 16 MiB.
 STREAMED, STREAMED_TRANSPOSE = 2.0, 0.25
-FLOAT_DIVISION_BITS = 32  # of the widest integers that vectors of floats divide
 NEVER = 1 << 62  # more bytes than an array has
 
 
@@ -48,6 +47,8 @@ class Tuning:
         Lanes may be loaded one by one if they are not contiguous in memory.
     combines_pairs : bool
         Threads combine the pairs of an argmax by their indices, so that no order must be kept.
+    divided_bits : int
+        Of the widest integers that are divided in vectors, as floats.
     most_elements : int
         Of a GPU's thread in an elementwise kernel.
     most_work : int
@@ -90,6 +91,7 @@ class Tuning:
     overlaps_tails: bool = True
     gathers: bool = True
     combines_pairs: bool = False
+    divided_bits: int = 32
     most_elements: int = 8
     most_work: int = 1024
     in_registers: int = 32
@@ -119,6 +121,14 @@ class Tuning:
         return self.caches[-1]
 
 
+def divided_bits(target: Target) -> int:
+    """Return the bits of the widest integers that vectors of floats divide.
+
+    Integers of 64 bits need conversions from and to f64, and products, in vectors: AVX512DQ.
+    """
+    return 64 if {"avx512dq", "avx512vl"} <= target.features else 32
+
+
 def streamed_bytes(target: Target) -> int:
     """Return the least bytes of a result that non-temporal stores may write."""
     return int(STREAMED * target.last_cache.bytes)
@@ -145,6 +155,7 @@ def tuning_of(target: Target, i: HloInstruction | None = None) -> Tuning:
         registers=vector.registers,
         caches=target.caches,
         fused=vector.fma,
+        divided_bits=divided_bits(target),
         streamed_bytes=streamed_bytes(target),
         streamed_transpose_bytes=streamed_transpose_bytes(target),
     )

@@ -45,7 +45,7 @@ from xla_explorer.compiler.codegen.nest.policies.short_rows import in_repeated_r
 from xla_explorer.compiler.codegen.nest.policies.transposes import in_squares, read_across
 from xla_explorer.compiler.codegen.nest.rewriting import overwrites
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
-from xla_explorer.compiler.codegen.nest.tuning import FLOAT_DIVISION_BITS, Tuning
+from xla_explorer.compiler.codegen.nest.tuning import Tuning
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Quotient, Remainder
 from xla_explorer.hlo.primitive_type import BF16
@@ -203,7 +203,7 @@ def _vectors(axis: AxisHandle) -> Reason | None:
     statements = statements_of(loop.body)
     if (reason := _shifts_are_uniform(plan.nest, statements)) is not None:
         return reason
-    if _divides_integers(plan.nest, statements):
+    if _divides_integers(plan.nest, statements, tuning):
         return None
     lanes, steps = lanes_for(plan.nest, statements, tuning), _steps_around(axis) * extent
     least = LEAST_STEPS if calls_functions(statements) else 0
@@ -320,8 +320,8 @@ def _shifts_are_uniform(nest: LoopNest, statements: list[Statement]) -> Reason |
     )
 
 
-def _divides_integers(nest: LoopNest, statements: list[Statement]) -> bool:
-    """Return True for divisions of 64-bit integers by run-time values, and no other long operation.
+def _divides_integers(nest: LoopNest, statements: list[Statement], tuning: Tuning) -> bool:
+    """Return True for divisions of wide integers by run-time values, and no other long operation.
 
     CPUs divide vectors of narrower integers as floats; these are divided lane by lane.
     """
@@ -331,7 +331,7 @@ def _divides_integers(nest: LoopNest, statements: list[Statement]) -> bool:
     divided = [
         s.operands[1]
         for s in integers
-        if s.opcode.name in ("divide", "remainder") and s.element.bits > FLOAT_DIVISION_BITS
+        if s.opcode.name in ("divide", "remainder") and s.element.bits > tuning.divided_bits
     ]
     return not known.issuperset(divided) and not calls_functions(
         [s for s in computed if s not in integers]
