@@ -1,9 +1,10 @@
 """Writes the fresh workloads as a folder for the performance harness.
 
-    JAX_PYTHON tests/performance/fresh/write_workloads.py FOLDER
+    JAX_PYTHON tests/performance/fresh/write_workloads.py FOLDER [SEED COUNT]
     python perf.py FOLDER --contender 'xla=JAX_PYTHON@contenders_xla:XLA?threads=1' \
         --contender 'mine=PYTHON@contender:Contender?threads=1&path=tests/performance'
 
+With a seed, workloads are drawn by chance (`drawn.py`) instead of those in files.
 JAX writes HLO before optimisation; nothing of XLA's compiler has been at work in it.
 """
 
@@ -20,6 +21,7 @@ import convolutions  # noqa: F401
 import jax
 import jax.numpy as jnp
 import micro  # noqa: F401
+from drawn import register
 from inputs import WORKLOADS, Workload
 
 DTYPES = {
@@ -52,9 +54,7 @@ def write(workload: Workload, folder: Path) -> dict[str, Any]:
             else traced.lower(lowering_platforms=("cpu",))
         )
         text = str(lowered.compiler_ir("hlo").as_hlo_text())
-    assert "custom-call" not in text or workload.name.startswith("m_topk"), (
-        f"{workload.name} asks a library"
-    )
+    assert "custom-call" not in text or "top" in workload.name, f"{workload.name} asks a library"
     (folder / f"{workload.name}.hlo").write_text(text)
     sizes = [
         prod(a.shape) * a.dtype.itemsize for a in (*arguments, *jax.tree.leaves(traced.out_info))
@@ -74,7 +74,10 @@ def write(workload: Workload, folder: Path) -> dict[str, Any]:
     }
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, *drawn: str) -> None:
+    if drawn:
+        WORKLOADS.clear()
+        register(*map(int, drawn))
     (folder / "workloads").mkdir(parents=True, exist_ok=True)
     rows = [write(workload, folder / "workloads") for workload in WORKLOADS]
     (folder / "workloads.json").write_text(
@@ -85,4 +88,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:])

@@ -73,6 +73,10 @@ class EntryFunctions:
         """Return the function of the emitted records."""
         is_long = self.operations.is_long
         unoptimized = ("optnone", "noinline") if is_long else ()
+        # In a list of calls LLVM's optimiser gains nothing.
+        is_list = not self.w.has_loop and self.operations.kernels.inlined.isdisjoint(
+            self.calls.callees
+        )
         return LlvmFunction(
             name,
             _ARGUMENTS,
@@ -80,7 +84,9 @@ class EntryFunctions:
             result="i32",
             linkage=linkage,
             attributes=("nounwind", *unoptimized),
-            optimization_level=OptimizationLevel.FINAL if is_long else OptimizationLevel.DEFAULT,
+            optimization_level=OptimizationLevel.FINAL
+            if is_long or is_list
+            else OptimizationLevel.DEFAULT,
             globals=metadata_definitions(self.w.marks),
             declarations=tuple(self.w.declarations),
             callees=tuple(self.calls.callees),

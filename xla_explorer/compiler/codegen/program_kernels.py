@@ -324,6 +324,11 @@ class ProgramKernels:
             ]
         )
 
+    @property
+    def inlined(self) -> frozenset[str]:
+        """Kernels that are inlined into their callers."""
+        return frozenset([kernel.function for kernel in self._kernels if self._inlines(kernel)])
+
     def _inlines(self, kernel: NamedKernel) -> bool:
         """Return True if the kernel is inlined into its callers."""
         return self.inlines_tiny and kernel.tiny

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
 from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction
+from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 from xla_explorer.compiler.codegen.ir.records import Access
 from xla_explorer.compiler.codegen.ir.types import I64, PTR, Type
 from xla_explorer.compiler.codegen.ir.values import Value
@@ -86,5 +87,6 @@ def _called_by_the_pool(name: str, b: InOrderBuilder, callees: Sequence[str]) ->
         ("ptr %context", "i64 %task"),
         b.body(b.origin),
         b.origin,
+        optimization_level=OptimizationLevel.FINAL,
         callees=tuple(callees),
     )
