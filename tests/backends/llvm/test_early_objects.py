@@ -13,8 +13,8 @@ from xla_explorer.backends.llvm import early_objects
 from xla_explorer.backends.llvm.early_objects import EarlyObjects
 from xla_explorer.backends.llvm.llvm_compiler import LlvmIrError, OptimizationOptions
 from xla_explorer.backends.llvm.module_partition import without_functions
+from xla_explorer.backends.llvm.native_library import program_library
 from xla_explorer.backends.llvm.object_cache import ObjectCache
-from xla_explorer.backends.llvm.shared_code import program_library
 from xla_explorer.backends.llvm.target_machine import host_target
 from xla_explorer.compiler.codegen import program_kernels
 from xla_explorer.compiler.codegen.ir.definitions import Global

@@ -24,8 +24,7 @@ from xla_explorer.backends.cpu_program.program_writing import ENTRY, write_progr
 from xla_explorer.backends.interfaces import KernelTiming, ProfileResult, ProgramStep
 from xla_explorer.backends.interfaces.host_arguments import LeafReader, wrong_count
 from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, optimize_and_emit
-from xla_explorer.backends.llvm.native_library import NativeLibrary
-from xla_explorer.backends.llvm.shared_code import program_library
+from xla_explorer.backends.llvm.native_library import NativeLibrary, program_library
 from xla_explorer.compiler.buffers.assignment import BufferAssignment
 from xla_explorer.compiler.codegen.ir.llvm_module import LlvmModule
 from xla_explorer.compiler.codegen.program_kernels import ProgramKernels

@@ -49,10 +49,11 @@ class CompiledObject:
 
     objects: ELF, Mach-O, COFF or wasm, by target; several if the module was partitioned for
     parallel compilation (load them together). shared: code of further functions, which other
-    programs may use too. shared_hits: functions whose code other programs had made before. ir: the
-    input. seconds: elapsed time by step
-    (`partition` if it was partitioned; `parse`, `optimize`, `emit`, of the slowest part; only
-    `cache` for a cache hit). remarks: deviations from the requested compilation, with their causes.
+    programs may use too. shared_hits: functions whose code other programs had made before.
+
+    ir: the input. seconds: elapsed time by step (`partition` if it was partitioned; `parse`,
+    `optimize`, `emit`, of the slowest part; only `cache` for a cache hit). remarks: deviations from
+    the requested compilation, with their causes.
     """
 
     objects: tuple[bytes, ...]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import os
 import struct
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
+from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, SharedObject, optimize_and_emit
 from xla_explorer.backends.llvm.runtime_support import support_functions
 from xla_explorer.backends.llvm.target_machine import (
     X86,
@@ -192,6 +194,48 @@ class NativeLibrary:
     def __repr__(self) -> str:
         state = "closed" if self.closed else "loaded"
         return f"<NativeLibrary {', '.join(self.exports) or 'without exports'}: {state}>"
+
+
+_shared_lock = threading.RLock()
+# By the object's key and the exported symbols: a library says at its creation what it exports.
+_shared: weakref.WeakValueDictionary[tuple[str, ...], NativeLibrary] = weakref.WeakValueDictionary()
+
+
+def program_library(
+    compiled: CompiledObject, symbols: Mapping[str, int], exports: Iterable[str]
+) -> NativeLibrary:
+    """Load a program. Its shared objects stay loaded as long as the library.
+
+    symbols, exports: see `NativeLibrary`.
+    """
+    libraries = [_shared_library(shared) for shared in compiled.shared]
+    addresses = {
+        name: library.function_address(symbol)
+        for shared, library in zip(compiled.shared, libraries, strict=True)
+        for name, symbol in shared.symbols.items()
+    }
+    return NativeLibrary(compiled.objects, {**symbols, **addresses}, exports, needs=libraries)
+
+
+def _shared_library(shared: SharedObject) -> NativeLibrary:
+    """Return the loaded code of a shared object."""
+    wanted = sorted(set(shared.symbols.values()))
+    with _shared_lock:
+        found = _shared.get((shared.key, *wanted))
+        if found is None:
+            found = NativeLibrary(shared.data, exports=wanted)
+            _shared[(shared.key, *wanted)] = found
+    return found
+
+
+def _renew_shared_lock() -> None:
+    """Renew the lock in a forked child: another thread may have held it during the fork."""
+    global _shared_lock
+    _shared_lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_shared_lock)
 
 
 _HALF_CONVERSIONS = ("__extendhfsf2", "__truncsfhf2", "__truncdfhf2")

@@ -10,10 +10,10 @@ from xla_explorer.compiler.codegen.ir.index_arithmetic import Condition, Word
 from xla_explorer.compiler.codegen.ir.records import INVARIANT, Access
 from xla_explorer.compiler.codegen.ir.types import I8, I64, PTR
 from xla_explorer.compiler.codegen.ir.values import Pointer, Value
+from xla_explorer.compiler.codegen.kernel_functions import task_name
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.program_kernels import PreparedKernel, ProgramKernels
 from xla_explorer.compiler.codegen.program_records import ArgumentTable, BufferSlice
-from xla_explorer.compiler.codegen.task_function import task_name
 
 PARALLEL_FOR = (
     "xla_explorer_parallel_for"  # void (ptr function, ptr context, i64 tasks) of the backend's pool

@@ -18,12 +18,18 @@ from xla_explorer.compiler.codegen.ir.llvm_module import (
     LlvmModule,
 )
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
+from xla_explorer.compiler.codegen.kernel_functions import (
+    NamedKernel,
+    chain_function,
+    module_of,
+    scratch_of_kernel,
+    task_function,
+)
 from xla_explorer.compiler.codegen.kernel_store import KernelStore, kernel_of_program
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.kernels.fourier.transform import is_one_line
 from xla_explorer.compiler.codegen.library_calls import write_library_convolution, write_library_dot
 from xla_explorer.compiler.codegen.lowering.recording import is_recorded
-from xla_explorer.compiler.codegen.named_kernel import NamedKernel, module_of
 from xla_explorer.compiler.codegen.nest import tuning
 from xla_explorer.compiler.codegen.nest.accesses import is_whole
 from xla_explorer.compiler.codegen.nest.plain_nests.hlo_parts import array_names
@@ -34,11 +40,6 @@ from xla_explorer.compiler.codegen.parallel_plan import parallel_decision, plan_
 from xla_explorer.compiler.codegen.program_records import BufferSlice, KernelDecision
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.codegen.symbol_names import identifier
-from xla_explorer.compiler.codegen.task_function import (
-    chain_function,
-    scratch_of_kernel,
-    task_function,
-)
 from xla_explorer.compiler.decisions.code_reasons import VECTORS
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.target import Target

@@ -1,16 +1,23 @@
-"""Emit the functions that the thread pool calls: one task of a kernel, or a block of a chain."""
+"""LLVM functions of kernels: the kernel with its name, one task of it, a block of a chain."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
-from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction
+from xla_explorer.compiler.codegen.ir.llvm_module import (
+    ALWAYS_INLINE,
+    LlvmFunction,
+    LlvmModule,
+)
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 from xla_explorer.compiler.codegen.ir.records import Access
 from xla_explorer.compiler.codegen.ir.types import I64, PTR, Type
 from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.kernels import Kernel
+from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.hlo.instruction import HloInstruction
 
 
 def scratch_of_task(kernel: Kernel) -> int:
@@ -89,4 +96,62 @@ def _called_by_the_pool(name: str, b: InOrderBuilder, callees: Sequence[str]) ->
         b.origin,
         optimization_level=OptimizationLevel.FINAL,
         callees=tuple(callees),
+    )
+
+
+@dataclass(slots=True)
+class NamedKernel:
+    """A kernel of the program's text.
+
+    overlap: some of its arrays share memory. tiny: a call would take longer than the kernel's work.
+    """
+
+    function: str
+    made: Kernel
+    instruction: HloInstruction
+    overlap: bool
+    tiny: bool
+
+    def optimization_level(self, inlined: bool) -> OptimizationLevel:
+        """Return the optimisation level of the function.
+
+        inlined: into its callers; a loop nest then has the callers' level.
+        """
+        return (
+            OptimizationLevel.DEFAULT
+            if inlined and isinstance(self.made.nest, Schedule)
+            else self.made.optimization_level
+        )
+
+    def definition(self, linkage: str = "internal", inlined: bool = False) -> LlvmFunction:
+        """Return the function. inlined: into its callers."""
+        made, instruction = self.made, self.instruction.id
+        kind = "ptr" if self.overlap else "ptr noalias"
+        parameters = [f"{kind} %a{k}" for k in range(made.parameters)]
+        parameters += [f"ptr noalias %data{k}" for k in range(len(made.constant_data))]
+        parameters += ["ptr noalias %scratch"] if made.scratch_bytes else []
+        parameters += ["i64 %task"] if made.tasks > 1 else []
+        return LlvmFunction(
+            self.function,
+            tuple(parameters),
+            made.body,
+            instruction,
+            linkage=linkage,
+            attributes=(ALWAYS_INLINE if inlined else "noinline", "nounwind"),
+            optimization_level=self.optimization_level(inlined),
+            globals=made.globals,
+            declarations=made.declarations,
+            callees=made.math,
+            has_loop=made.has_loop,
+        )
+
+
+def module_of(kernels: Sequence[NamedKernel]) -> LlvmModule:
+    """Return a module of kernels that others may call by name."""
+    return LlvmModule(
+        tuple([kernel.definition("hidden") for kernel in kernels]),
+        globals=tuple(dict.fromkeys([g for kernel in kernels for g in kernel.made.globals])),
+        declarations=tuple(
+            dict.fromkeys([d for kernel in kernels for d in kernel.made.declarations])
+        ),
     )
