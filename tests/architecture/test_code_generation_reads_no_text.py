@@ -22,6 +22,8 @@ READERS = {
     "backends/llvm/cpu_targets.py": "names of CPUs and features",
     "backends/llvm/target_request.py": "a target that a user asked for",
     "backends/scaffolding/scaffold.py": "templates of new backends",
+    "backends/testing/edge_programs.py": "templates of HLO programs",
+    "backends/testing/opcode_program.py": "templates of HLO programs",
     "backends/testing/programs.py": "templates of HLO programs",
     "backends/testing/conformance.py": "HLO programs",
     "backends/testing/outcome.py": "messages of exceptions",

@@ -27,8 +27,9 @@ from xla_explorer.backends.interfaces import (
 from xla_explorer.backends.registry import UnknownBackendError, platform
 from xla_explorer.backends.testing.contract import CHECKS
 from xla_explorer.backends.testing.isolated import IsolatedRunner
+from xla_explorer.backends.testing.opcode_program import SIZES, draw
 from xla_explorer.backends.testing.outcome import judge
-from xla_explorer.backends.testing.programs import PROGRAMS, SIZES, draw
+from xla_explorer.backends.testing.programs import PROGRAMS
 from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.shape import parse_shape
 

@@ -6,19 +6,22 @@ from argparse import Namespace
 from html import escape
 from pathlib import Path
 
-from xla_explorer.backends.testing.conformance import Conformance, conformance_of
+from xla_explorer.backends.testing.conformance import Conformance, Failure, conformance_of
 from xla_explorer.backends.xla.plugin_file import ApiVersion, PluginRunner, api_version
 from xla_explorer.cli.output import print_frame
 from xla_explorer.cli.terminal import say
+from xla_explorer.explorer.xla.conforming import Harnesses, run_harnesses
 from xla_explorer.foundation.file_writing import write_file
 
+_JAXLIB = "jaxlib"  # in place of a file: JAX's own CPU
 _COLOURS = {True: "#2e7d32", False: "#b3261e"}
 
 
 def conform(given: Namespace) -> int:
     """Run the programs; the exit code is 1 if one is wrong or crashes."""
-    version = api_version(given.plugin)
-    runner = PluginRunner(given.plugin)
+    version = None if given.plugin == _JAXLIB else api_version(given.plugin)
+    runner = PluginRunner(given.plugin if version is not None else None)
+    harnesses = None
     try:
         platform = runner.platform_version()
         found = conformance_of(
@@ -29,22 +32,36 @@ def conform(given: Namespace) -> int:
             seed=given.seed,
             most=given.most,
         )
+        if given.harnesses:
+            harnesses = run_harnesses(runner, given.harnesses, given.most)
     finally:
         runner.close()
     if given.json:
         print_frame(found.to_frame(), as_json=True)
     else:
-        say(f"PJRT {version.major}.{version.minor}: {' '.join(platform.split())}")
+        say(_device(version, platform))
         print(f"{given.plugin}: {summary(found)}")
-        for failure in found.failures:
+        if harnesses is not None:
+            print(f"{given.plugin}: {harnesses.summary()}")
+        for failure in _failures(found, harnesses):
             print(f"\n{failure}")
     if given.output is not None:
-        write_file(given.output, page(found, version, platform))
+        write_file(given.output, page(found, version, platform, harnesses))
         say(f"written: {given.output}")
     if given.badge is not None:
         write_file(given.badge, badge(found))
         say(f"written: {given.badge}")
-    return 0 if found.passed else 1
+    return 1 if _failures(found, harnesses) else 0
+
+
+def _device(version: ApiVersion | None, platform: str) -> str:
+    """Return the device's versions in a line; JAX's own CPU has none of the interface."""
+    words = " ".join(platform.split())
+    return f"PJRT {version.major}.{version.minor}: {words}" if version else f"jaxlib: {words}"
+
+
+def _failures(found: Conformance, harnesses: Harnesses | None) -> list[Failure]:
+    return [*found.failures, *(harnesses.failures if harnesses is not None else [])]
 
 
 def _names(text: str) -> list[str] | None:
@@ -57,11 +74,18 @@ def summary(found: Conformance) -> str:
     return f"{len(found.rows)} programs: {', '.join(counts)}"
 
 
-def page(found: Conformance, version: ApiVersion, platform: str) -> str:
+def page(
+    found: Conformance,
+    version: ApiVersion | None,
+    platform: str,
+    harnesses: Harnesses | None = None,
+) -> str:
     """Return a page with the table of opcodes and types, and each failure's smallest module."""
     title = f"Conformance of {escape(found.backend)}"
-    told = escape(f"PJRT {version.major}.{version.minor}; {' '.join(platform.split())}")
-    failures = "".join([f"<pre>{escape(str(one))}</pre>" for one in found.failures])
+    told = escape(_device(version, platform))
+    failed = _failures(found, harnesses)
+    failures = "".join([f"<pre>{escape(str(one))}</pre>" for one in failed])
+    counts = summary(found) + (f"; {harnesses.summary()}" if harnesses is not None else "")
     refused = [row for row in found.rows if row.status == "refused"]
     reasons = "".join(
         [
@@ -75,7 +99,7 @@ def page(found: Conformance, version: ApiVersion, platform: str) -> str:
     )
     return (
         f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title>"
-        f"<style>{style}</style><h1>{title}</h1><p>{told}</p><p>{escape(summary(found))}. Each "
+        f"<style>{style}</style><h1>{title}</h1><p>{told}</p><p>{escape(counts)}. Each "
         "program was compared with the evaluator.</p>"
         f"{f'<h2>Failures, minimised</h2>{failures}' if failures else ''}"
         f"<h2>Opcodes and types</h2>{found.table().to_html()}"

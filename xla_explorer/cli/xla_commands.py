@@ -105,10 +105,17 @@ XLA_COMMANDS = (
     command(
         "conform",
         "run the conformance programs on a PJRT plugin; exit code 1 when one is wrong or crashes",
-        argument("plugin", help="a shared object with GetPjrtApi"),
+        argument("plugin", help="a shared object with GetPjrtApi, or `jaxlib` for JAX's own CPU"),
         argument("--opcodes", default="", metavar="LIST", help="only these, with commas"),
         argument("--types", default="", metavar="LIST", help="only these, such as f32,s32"),
         argument("--seed", type=seed, default=0, help="of the arguments (default: %(default)s)"),
+        argument(
+            "--harnesses",
+            type=positive,
+            default=None,
+            metavar="N",
+            help="run about N of JAX's own test programs, too (extra jax, absl-py)",
+        ),
         argument(
             "--most",
             type=positive,

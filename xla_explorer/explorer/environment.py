@@ -80,7 +80,7 @@ VARIABLES: dict[str, Variable] = {
     ),
     "XLA_EXPLORER_WORKER_CLOCK": Variable(
         "the clock of timed runs of real XLA; set for comparisons on a machine with other work",
-        "`process`: the processor time of all threads",
+        "`process`: the processor time of all threads (recordings keep wall time)",
         "wall time",
     ),
     "XLA_EXPLORER_WORKER_DEVICES": Variable(

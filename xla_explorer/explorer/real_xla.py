@@ -37,6 +37,7 @@ from xla_explorer.backends.xla.host_callbacks import (
     without_host_callbacks,
 )
 from xla_explorer.backends.xla.several_devices import measured_on_one
+from xla_explorer.backends.xla.worker import is_processor_time
 from xla_explorer.backends.xla.xla_platform import XlaExecutable
 from xla_explorer.explorer.asking.question import Cost, question
 from xla_explorer.explorer.compiling import compile as compile_module
@@ -77,6 +78,7 @@ from xla_explorer.explorer.xla.tried_advice import try_advice
 from xla_explorer.explorer.xla.what_if import WhatIf
 from xla_explorer.explorer.xla.why_memory import WhyMemory, explain_memory
 from xla_explorer.explorer.xla.why_recompiled import WhyRecompiled, why_recompiled
+from xla_explorer.explorer.xla.why_slow import RunTimes
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.foundation.optional import import_optional
@@ -210,7 +212,9 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> 
     except NotThereError:
         replay = None
     ours = float(np.median(ours_us)) if ours_us else None
-    page = WhySlow(recorded, replay, machine_limits(), float(np.median(theirs_us)), ours)
+    walls_us = executable.time(leaves, each, by_wall=True) if is_processor_time() else theirs_us
+    times = RunTimes(float(np.median(theirs_us)), float(np.median(walls_us)), ours)
+    page = WhySlow(recorded, replay, machine_limits(), times)
     with warnings.catch_warnings():  # the compile has warned of each call already
         warnings.simplefilter("ignore", HostCallbackWarning)
         silent = without_host_callbacks(module)[0]

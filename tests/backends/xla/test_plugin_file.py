@@ -3,49 +3,18 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
-import numpy as np
 import pytest
 
-import xla_explorer as xe
 from xla_explorer.backends.testing.conformance import conformance_of
 from xla_explorer.backends.testing.outcome import judged, reference
 from xla_explorer.backends.xla.plugin_file import (
     ApiVersion,
     PluginError,
-    PluginRunner,
     api_version,
 )
 from xla_explorer.cli.conform_command import badge, page, summary
 from xla_explorer.cli.main import main
-
-FAULTS = """
-import os
-fault = os.environ.get("XLA_EXPLORER_PLANTED_FAULT", "")
-if fault:
-    import numpy as np
-    from xla_explorer.hlo.evaluator.registry import EVALUATION_FUNCTIONS
-    import xla_explorer.hlo.evaluator
-    opcode, kind = fault.split(":")
-    right = EVALUATION_FUNCTIONS[opcode]
-    def wrong(i, operands, evaluator):
-        value = np.array(right(i, operands, evaluator))
-        if kind == "dies":
-            os._exit(7)
-        if kind == "raises":
-            raise RuntimeError("planted")
-        if kind == "adds":
-            value = value + value.dtype.type(1)
-        if kind == "last" and value.size:
-            value.flat[-1] = value.flat[-1] + value.dtype.type(1)
-        if kind == "large" and value.size > 1000:
-            value[..., 32:] = 0
-        return value
-    EVALUATION_FUNCTIONS[opcode] = wrong
-"""
-OPCODES = ("tanh", "add", "reverse", "dot")
-KINDS = ("dies", "raises", "adds", "last", "large")
 
 
 def faulty(module, values, seed):
@@ -65,7 +34,7 @@ def test_each_failing_opcode_is_minimised_once():
     counts = f"{len(found.rows) - len(wrong)} ok, {len(wrong)} wrong"
     assert summary(found) == f"{len(found.rows)} programs: {counts}"
     text = page(found, ApiVersion(0, 81), "a device\nof somebody")
-    assert "Failures, minimised" in text and "PJRT 0.81; a device of somebody" in text
+    assert "Failures, minimised" in text and "PJRT 0.81: a device of somebody" in text
     share = 100 * (len(found.rows) - len(wrong)) // len(found.rows)
     assert f"{share} % of {len(found.rows)}, failures" in badge(found)
 
@@ -100,37 +69,3 @@ def test_our_plugin_passes_by_the_command(plugin, tmp_path, capsys):
     assert main([*words, "-o", str(out), "--badge", str(svg)]) == 0
     assert "4 programs: 4 ok" in capsys.readouterr().out
     assert "<table" in out.read_text() and "100 % of 4" in svg.read_text()
-
-
-def planted(plugin: Path, folder: Path, monkeypatch, opcode: str, kind: str):
-    """Return the conformance of the plugin with a fault in its interpreter."""
-    (folder / "sitecustomize.py").write_text(FAULTS)
-    monkeypatch.syspath_prepend(str(folder))
-    monkeypatch.setenv("XLA_EXPLORER_PJRT_BACKEND", "interpreter")
-    monkeypatch.setenv("XLA_EXPLORER_PLANTED_FAULT", f"{opcode}:{kind}")
-    runner = PluginRunner(plugin)
-    try:
-        return conformance_of("faulty", runner, [opcode], ["f32"])
-    finally:
-        runner.close()
-
-
-@pytest.mark.jax
-@pytest.mark.long
-@pytest.mark.parametrize("kind", ["dies", "last"])
-def test_a_planted_fault_is_found(plugin, tmp_path, monkeypatch, kind):
-    found = planted(plugin, tmp_path, monkeypatch, "tanh", kind)
-    assert found.first_failure is not None, found.to_frame()
-    assert found.first_failure.row.status == ("crashed" if kind == "dies" else "wrong")
-    assert len(xe.parse_hlo(found.first_failure.text).entry.instructions) == 2
-
-
-@pytest.mark.jax
-@pytest.mark.slow
-@pytest.mark.parametrize("opcode", OPCODES)
-def test_twenty_planted_faults_are_found(plugin, tmp_path, monkeypatch, opcode):
-    for kind in KINDS:
-        found = planted(plugin, tmp_path, monkeypatch, opcode, kind)
-        assert not found.passed, (opcode, kind, found.to_frame())
-        arguments = found.first_failure.arguments
-        assert all(np.asarray(a).size <= 33 * 65 for a in arguments)

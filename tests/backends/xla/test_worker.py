@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -36,3 +37,20 @@ def test_hlo_text_is_parsed_where_jaxlib_has_its_parser(
     worker.device, worker.devices = SimpleNamespace(client=client), ()
     assert set(worker.compile("HloModule m")) == {"parse", "to-stablehlo", "xla"}
     assert seen == ["HloModule m"] and worker.executable == ("executable of", b"proto as StableHLO")
+
+
+class _Sleeping:
+    """An executable whose run takes wall time, and no processor time."""
+
+    def execute(self, _: object) -> list[object]:
+        time.sleep(0.02)
+        return []
+
+
+def test_runs_are_timed_by_wall_where_a_recording_is_compared(monkeypatch):
+    worker = object.__new__(Worker)
+    worker.executable = _Sleeping()
+    worker._placed = lambda arrays, before: []
+    monkeypatch.setenv("XLA_EXPLORER_WORKER_CLOCK", "process")
+    assert worker.time([], 1)[0] < 15_000
+    assert worker.time([], 1, by_wall=True)[0] >= 20_000

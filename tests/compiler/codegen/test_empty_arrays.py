@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.backends.testing.programs import PROGRAMS, OpcodeProgram, draw
+from xla_explorer.backends.testing.opcode_program import OpcodeProgram, draw
+from xla_explorer.backends.testing.programs import PROGRAMS
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.ir.types import I64
 from xla_explorer.hlo.evaluator import flatten_value

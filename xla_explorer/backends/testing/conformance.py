@@ -15,15 +15,15 @@ import numpy as np
 from xla_explorer.backends.interfaces import Platform
 from xla_explorer.backends.registry import platform
 from xla_explorer.backends.testing.isolated import IsolatedRunner
-from xla_explorer.backends.testing.outcome import STATUSES, Outcome, Run, run_module
-from xla_explorer.backends.testing.programs import (
+from xla_explorer.backends.testing.opcode_program import (
     LARGE,
-    PROGRAMS,
     SIZES,
     SMALL,
     OpcodeProgram,
     large_type,
 )
+from xla_explorer.backends.testing.outcome import STATUSES, Outcome, Run, run_module
+from xla_explorer.backends.testing.programs import ALL_PROGRAMS
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.evaluator import EvaluationError
 from xla_explorer.hlo.module import HloModule
@@ -184,14 +184,14 @@ def conformance_of(
     """Run the programs by a function; see `conformance`. most: failures that are minimised."""
     chosen = set(opcodes) if opcodes is not None else None
     wanted = set(types) if types is not None else None
-    if chosen is not None and (unknown := chosen - {p.opcode for p in PROGRAMS}):
+    if chosen is not None and (unknown := chosen - {p.opcode for p in ALL_PROGRAMS}):
         raise XlaExplorerError(
             f"no conformance program has the opcode {', '.join(sorted(unknown))}",
             "see backends/testing/programs.py",
         )
     rows: list[ConformanceRow] = []
     failures: dict[str, Failure] = {}
-    for program in PROGRAMS:
+    for program in ALL_PROGRAMS:
         if chosen is not None and program.opcode not in chosen:
             continue
         for element_type in program.types:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult, Platform
-from xla_explorer.backends.testing.programs import draw
+from xla_explorer.backends.testing.opcode_program import draw
 from xla_explorer.compiler.pipeline.value_check import largest_error
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.evaluator import evaluate, flatten_value

@@ -1,100 +1,25 @@
-"""A small program for each opcode and element type, which conformance runs on a backend.
-
-Texts have holes: `{t}` is the element type, `{n}` and `{m}` are sizes, so that a failure can be
-minimised to smaller sizes.
-"""
+"""A small program for each opcode and element type, which conformance runs on a backend."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-import numpy as np
-
-from xla_explorer.hlo.shape import Shape
-
-Array = np.ndarray[Any, Any]
-
-FLOAT = ("f16", "bf16", "f32", "f64")
-SIGNED = ("s8", "s16", "s32", "s64")
-UNSIGNED = ("u8", "u16", "u32", "u64")
-INTEGER = SIGNED + UNSIGNED
-COMPLEX = ("c64", "c128")
-REAL = FLOAT + INTEGER
-NUMBER = REAL + COMPLEX
-BITS = ("pred", *INTEGER)
-ANY = ("pred", *NUMBER)
-SMALL = (4, 6)
-"""What runs first, for every element type."""
-LARGE = (33, 65)
-"""Sizes for one element type: several tiles of most devices in each dimension, with a tail."""
-SIZES = ((1, 1), (2, 2), (2, 3), SMALL, LARGE)
-"""From small to large, for the search for the smallest failure."""
-
-
-class OpcodeProgram(NamedTuple):
-    """A program of one opcode.
-
-    types: supported element types. body: lines of the entry. functions: computations before it.
-    values: distribution of its arguments: `any` (both signs), `positive` (0.5 to 2), `unit` (inside
-    -1 .. 1), `spd` (symmetric, positive definite), `index` (0 to 9), `small` (shift counts, -3 ..
-    3), `special` (NaN, infinities and zeros of both signs among them).
-    """
-
-    opcode: str
-    types: tuple[str, ...]
-    body: str
-    functions: str = ""
-    values: str = "any"
-
-    def text(self, element_type: str, sizes: tuple[int, int]) -> str:
-        """Return the module's text for an element type and sizes."""
-        n, m = sizes
-        partner = {"c64": "f32", "c128": "f64", "f32": "c64", "f64": "c128"}.get(
-            element_type, ""
-        )  # real and complex
-        holes = {
-            "t": element_type,
-            "c": partner,
-            "n": n,
-            "m": m,
-            "nn": 2 * n,
-            "mm": 2 * m,
-            "n2": n + 2,
-            "m1": m + 1,
-            "h": (n + 1) // 2,
-            "e": n * m,
-        }
-        holes |= (
-            {"zero": "(0, 0)", "one": "(1, 0)"}
-            if element_type in COMPLEX
-            else {"zero": "0", "one": "1"}
-        )
-        text = self.functions + "ENTRY main {\n" + self.body.strip("\n") + "\n}\n"
-        for hole, value in holes.items():
-            text = text.replace("{" + hole + "}", str(value))
-        return f"HloModule {self.opcode.replace('-', '_')}_{element_type}\n\n" + text
-
-
-def _unary(names: str, types: tuple[str, ...], values: str = "any") -> list[OpcodeProgram]:
-    body = "  x = {t}[{n},{m}] parameter(0)\n  ROOT r = {t}[{n},{m}] %s(x)"
-    return [OpcodeProgram(name, types, body % name, "", values) for name in names.split()]
-
-
-def _binary(names: str, types: tuple[str, ...], values: str = "any") -> list[OpcodeProgram]:
-    body = "  x = {t}[{n},{m}] parameter(0)\n  y = {t}[{n},{m}] parameter(1)\n  ROOT r = {t}[{n},{m}] %s(x, y)"
-    return [OpcodeProgram(name, types, body % name, "", values) for name in names.split()]
-
-
-def _fold(opcode: str) -> str:
-    return (
-        "fold {\n  a = {t}[] parameter(0)\n  b = {t}[] parameter(1)\n  ROOT r = {t}[] "
-        + opcode
-        + "(a, b)\n}\n\n"
-    )
-
+from xla_explorer.backends.testing.edge_programs import EDGES
+from xla_explorer.backends.testing.opcode_program import (
+    ANY,
+    BITS,
+    COMPLEX,
+    FLOAT,
+    INTEGER,
+    NUMBER,
+    REAL,
+    SIGNED,
+    OpcodeProgram,
+    binary,
+    fold,
+    unary,
+)
 
 _X = "  x = {t}[{n},{m}] parameter(0)\n"
-_ADD = _fold("add")
+_ADD = fold("add")
 _STEP = """step {
   p = (s32[], {t}[{n},{m}]) parameter(0)
   i = s32[] get-tuple-element(p), index=0
@@ -129,25 +54,25 @@ _BRANCHES = (
 )
 
 PROGRAMS: tuple[OpcodeProgram, ...] = (
-    *_unary("abs", (*FLOAT, *SIGNED)),
-    *_unary("negate sign", NUMBER),
-    *_unary("exponential exponential-minus-one sine cosine tanh logistic", (*FLOAT, *COMPLEX), "unit"),
-    *_unary("log log-plus-one sqrt rsqrt", (*FLOAT, *COMPLEX), "positive"),
-    *_unary("cbrt erf tan", FLOAT, "unit"),
-    *_unary("ceil floor round-nearest-afz round-nearest-even", FLOAT),
-    *_unary("not", BITS),
-    *_unary("popcnt count-leading-zeros", INTEGER),
-    *_unary("copy opt-barrier", ANY),
-    *_binary("add multiply", ANY),
-    *_binary("subtract", NUMBER),
-    *_binary("divide", REAL, "positive"),
-    *_binary("maximum minimum", ("pred", *REAL)),
-    *_binary("maximum minimum add multiply", FLOAT, "special"),
-    *_binary("remainder", REAL),
-    *_binary("power", FLOAT, "positive"),
-    *_binary("atan2", FLOAT),
-    *_binary("and or xor", BITS),
-    *_binary("shift-left shift-right-arithmetic shift-right-logical", INTEGER, "small"),
+    *unary("abs", (*FLOAT, *SIGNED)),
+    *unary("negate sign", NUMBER),
+    *unary("exponential exponential-minus-one sine cosine tanh logistic", (*FLOAT, *COMPLEX), "unit"),
+    *unary("log log-plus-one sqrt rsqrt", (*FLOAT, *COMPLEX), "positive"),
+    *unary("cbrt erf tan", FLOAT, "unit"),
+    *unary("ceil floor round-nearest-afz round-nearest-even", FLOAT),
+    *unary("not", BITS),
+    *unary("popcnt count-leading-zeros", INTEGER),
+    *unary("copy opt-barrier", ANY),
+    *binary("add multiply", ANY),
+    *binary("subtract", NUMBER),
+    *binary("divide", REAL, "positive"),
+    *binary("maximum minimum", ("pred", *REAL)),
+    *binary("maximum minimum add multiply", FLOAT, "special"),
+    *binary("remainder", REAL),
+    *binary("power", FLOAT, "positive"),
+    *binary("atan2", FLOAT),
+    *binary("and or xor", BITS),
+    *binary("shift-left shift-right-arithmetic shift-right-logical", INTEGER, "small"),
     OpcodeProgram("is-finite", FLOAT, _X + "  ROOT r = pred[{n},{m}] is-finite(x)"),
     *[OpcodeProgram(name, COMPLEX, _X + "  ROOT r = {c}[{n},{m}] " + name + "(x)") for name in ("real", "imag")],
     OpcodeProgram("compare", ANY, _X + "  y = {t}[{n},{m}] parameter(1)\n  ROOT r = pred[{n},{m}] compare(x, y), direction=EQ"),
@@ -209,7 +134,7 @@ PROGRAMS: tuple[OpcodeProgram, ...] = (
     OpcodeProgram("reduce", NUMBER, _X + "  z = {t}[] constant({zero})\n"
                   "  ROOT r = {t}[{n}] reduce(x, z), dimensions={1}, to_apply=fold", _ADD),
     OpcodeProgram(
-        "reduce", REAL, _X + "  z = {t}[] parameter(1)\n  ROOT r = {t}[{m}] reduce(x, z), dimensions={0}, to_apply=fold", _fold("maximum")
+        "reduce", REAL, _X + "  z = {t}[] parameter(1)\n  ROOT r = {t}[{m}] reduce(x, z), dimensions={0}, to_apply=fold", fold("maximum")
     ),
     OpcodeProgram(
         "reduce-window", REAL, _X + "  z = {t}[] constant(0)\n"
@@ -259,34 +184,5 @@ PROGRAMS: tuple[OpcodeProgram, ...] = (
     OpcodeProgram("all-reduce", ("f32", "s32"), _X + "  ROOT r = {t}[{n},{m}] all-reduce(x), replica_groups={{0}}, to_apply=fold", _ADD),
 )  # fmt: skip
 
-
-def large_type(program: OpcodeProgram) -> str:
-    """Return the element type for which a program runs at its large size, too."""
-    return "f32" if "f32" in program.types else program.types[0]
-
-
-def draw(shape: Shape, values: str, seed: int) -> Array:
-    """Draw one argument leaf."""
-    generator = np.random.default_rng(seed)
-    kind, sizes = shape.element_type, shape.dimensions
-    if kind.is_pred:
-        return np.asarray(generator.integers(0, 2, sizes), dtype=bool)
-    if values == "spd" and len(sizes) == 2 and sizes[0] == sizes[1]:
-        root = generator.standard_normal(sizes)
-        return np.asarray(root @ root.T + sizes[0] * np.eye(sizes[0])).astype(kind.dtype)
-    if kind.is_integer:
-        low, high = {"positive": (1, 9), "index": (0, 10), "small": (0, 7)}.get(
-            values, (-9 if kind.is_signed else 0, 10)
-        )
-        return np.asarray(generator.integers(low, high, sizes)).astype(kind.dtype)
-    if values == "special":
-        drawn = generator.choice([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -2.5], sizes)
-    elif values == "positive":
-        drawn = generator.uniform(0.5, 2, sizes)
-    elif values in ("unit", "index"):
-        drawn = generator.uniform(-1, 1, sizes)
-    else:
-        drawn = np.asarray(generator.standard_normal(sizes)) * 3
-    if kind.is_complex:
-        drawn = drawn + 1j * generator.uniform(-1, 1, sizes)
-    return np.asarray(drawn).astype(kind.dtype)
+ALL_PROGRAMS = (*PROGRAMS, *EDGES)
+"""The programs of conformance: one for each opcode, and those of the edges of its definition."""

@@ -13,8 +13,10 @@ from xla_explorer.backends.testing.outcome import Outcome, Run, judged, referenc
 from xla_explorer.backends.xla.child import XlaChild, XlaProcessError, XlaTimeoutError
 from xla_explorer.backends.xla.source_names import SourceNames
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.module import HloModule
 
+Array = np.ndarray[Any, Any]
 _REFUSALS = ("UNIMPLEMENTED", "NOT_FOUND", "INVALID_ARGUMENT", "unimplemented", "not supported")
 """Codes with which a plugin says that it does not run a program."""
 
@@ -85,10 +87,13 @@ def _send_version(path: str, sender: Any) -> None:
 
 
 class PluginRunner:
-    """Runs modules on a plugin; after a crash the next module has a new process."""
+    """Runs modules on a plugin; after a crash the next module has a new process.
 
-    def __init__(self, path: str | Path) -> None:
-        self._path = str(Path(path).absolute())
+    path: the plugin; None for JAX's own CPU, which no plugin file holds.
+    """
+
+    def __init__(self, path: str | Path | None) -> None:
+        self._path = str(Path(path).absolute()) if path is not None else None
         self._child: XlaChild | None = None
 
     def close(self) -> None:
@@ -114,8 +119,14 @@ class PluginRunner:
         return self._child
 
     def __call__(self, module: HloModule, values: str, seed: int) -> Run:
-        """Return the outcome of a module, as `run_module` does."""
-        arguments, expected = reference(module, values, seed)
+        """Return the outcome of a module on random arguments, as `run_module` does."""
+        return self._run(module, *reference(module, values, seed))
+
+    def run_on(self, module: HloModule, arguments: list[Array]) -> Run:
+        """Return the outcome of a module on arguments. Raises the evaluator's exceptions."""
+        return self._run(module, arguments, flatten_value(evaluate(module, *arguments)))
+
+    def _run(self, module: HloModule, arguments: list[Array], expected: list[Array]) -> Run:
         try:
             child = self._process()
             child.ask(*SourceNames(module).request)

@@ -22,6 +22,11 @@ CLOCK = "XLA_EXPLORER_WORKER_CLOCK"
 """`process` times runs by the processor time of all threads, for a machine with other work."""
 
 
+def is_processor_time() -> bool:
+    """Return True if the environment sets the processor time of all threads as the clock."""
+    return os.environ.get(CLOCK) == "process"
+
+
 def _find_lapack() -> None:
     """Load LAPACK's routines into jaxlib, as JAX does when it lowers a call.
 
@@ -120,11 +125,14 @@ class Worker:
             argument.block_until_ready()
         return placed
 
-    def time(self, arrays: list[Any], repeats: int) -> list[float]:
-        """Return the microseconds of each run, with the arguments on the device already."""
+    def time(self, arrays: list[Any], repeats: int, by_wall: bool = False) -> list[float]:
+        """Return the microseconds of each run, with the arguments on the device already.
+
+        by_wall: of wall time, though the environment sets another clock.
+        """
         placed: list[Any] = []
         samples = []
-        by_processor = os.environ.get(CLOCK) == "process"
+        by_processor = is_processor_time() and not by_wall
         clock = time.process_time_ns if by_processor else time.perf_counter_ns
         for _ in range(repeats):
             placed = self._placed(arrays, placed)

@@ -212,10 +212,13 @@ class XlaExecutable:
         ]
         return ProfileResult(samples, tuple(kernels), 0.0)
 
-    def time(self, arrays: list[Array], repeats: int) -> list[float]:
-        """Return the microseconds of whole runs, timed in the child with the arguments in place."""
+    def time(self, arrays: list[Array], repeats: int, *, by_wall: bool = False) -> list[float]:
+        """Return the microseconds of whole runs, timed in the child with the arguments in place.
+
+        by_wall: of wall time, though XLA_EXPLORER_WORKER_CLOCK sets another clock.
+        """
         self._refuse()
-        return [float(sample) for sample in self.child.ask("time", arrays, repeats)]
+        return [float(sample) for sample in self.child.ask("time", arrays, repeats, by_wall)]
 
     def record(self, arrays: list[Array], repeats: int) -> list[KernelEvent]:
         """Return the events of XLA's own profiler for some runs, with the names of the source."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from xla_explorer.backends.cpu.machine_limits import MachineLimits
 from xla_explorer.explorer.advice.captured_constants import captured_constants, captured_sentence
 from xla_explorer.explorer.advice.rules import Advice, Facts, KernelFact
@@ -22,6 +24,18 @@ _MOST = 5  # rows of a table
 _COLUMNS = ("kernel", "median_us", "share", "bound", "roof_share", "line")
 
 
+class RunTimes(NamedTuple):
+    """Medians of whole calls, in microseconds.
+
+    xla_us: by XLA, in the clock that XLA_EXPLORER_WORKER_CLOCK sets. wall_us: the same in wall
+    time. ours_us: by our compiler, None if it was not run.
+    """
+
+    xla_us: float
+    wall_us: float
+    ours_us: float | None = None
+
+
 class WhySlow(Report):
     """The time of a run on XLA by kernel and line, and advice.
 
@@ -33,8 +47,8 @@ class WhySlow(Report):
     run_us, ours_us
         Whole calls, median, in microseconds: by XLA, and by our compiler (None if it was not run).
     slowdown
-        A recorded run over one that is not recorded. The times of kernels are as recorded, the
-        gains of advice as without a recorder.
+        A recorded run over one that is not recorded, both in wall time. The times of kernels are as
+        recorded, the gains of advice as without a recorder.
     kernels
         By time.
     advice
@@ -56,10 +70,10 @@ class WhySlow(Report):
         profile: XlaProfile,
         replay: ReplayedFusion | None,
         limits: MachineLimits | None,
-        run_us: float,
-        ours_us: float | None = None,
+        times: RunTimes,
     ) -> None:
-        self.profile, self.replay, self.run_us, self.ours_us = profile, replay, run_us, ours_us
+        self.profile, self.replay = profile, replay
+        self.run_us, self.ours_us = times.xla_us, times.ours_us
         runs = profile.runs()
         self.idle_us = float(runs["idle_us"].median())
         self._limits = limits
@@ -69,7 +83,8 @@ class WhySlow(Report):
         whole = sum([row.per_run_us or 0.0 for row, _ in self._rows])
         self.kernels = [_slow_kernel(row, limits, whole) for row, _ in self._rows]
         recorded_us = float(runs["wall_us"].median())
-        self.slowdown = max(recorded_us / run_us, 1.0) if run_us > 0 else 1.0
+        # A recording has wall times: no other clock is compared with them.
+        self.slowdown = max(recorded_us / times.wall_us, 1.0) if times.wall_us > 0 else 1.0
         self.advice: list[Advice] = advise(self._facts(len(runs)))
         self.without_gain: list[Advice] = []
         self.notes: list[str] = []
