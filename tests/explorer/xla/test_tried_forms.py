@@ -221,3 +221,76 @@ def test_a_program_whose_values_decide_its_work_is_not_reordered() -> None:
         w = f32[] while(y), condition=until, body=body
         t = f32[8,3] transpose(x), dimensions={1,0} ROOT r = (f32[8,3], f32[]) tuple(t, w) }"""
     assert rewritten("without-transposes", xe.parse_hlo(text)) is None
+
+
+_PICKED = """ENTRY e {
+  i = s32[6] parameter(0)
+  w = f32[5,3] parameter(1)
+  a = s32[6,5] broadcast(i), dimensions={0}
+  b = s32[6,5] iota(), iota_dimension=1
+  c = pred[6,5] compare(a, b), direction=EQ
+  h = f32[6,5] convert(c)
+  ROOT d = f32[6,3] dot(h, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}"""
+
+
+@pytest.mark.parametrize("sides", ["a, b", "b, a"])
+def test_a_product_with_a_one_hot_matrix_takes_rows(sides: str) -> None:
+    text = _PICKED.replace("compare(a, b)", f"compare({sides})")
+    made, module = rewritten("taken-rows", xe.parse_hlo(text)), xe.parse_hlo(text)
+    assert made is not None
+    index = np.array([0, 4, -1, 5, 2, 99], np.int32)  # -1, 5, 99 have no row: zeros
+    rows = np.random.default_rng(0).normal(size=(5, 3)).astype("f")
+    np.testing.assert_array_equal(xe.evaluate(made, index, rows), xe.evaluate(module, index, rows))
+    assert "dot" not in [i.opcode.name for i in made.entry.instructions.values()]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("direction=EQ", "direction=LE"),
+        ("iota_dimension=1", "iota_dimension=0"),
+        ("broadcast(i), dimensions={0}", "broadcast(i2), dimensions={1}"),
+    ],
+)
+def test_other_products_keep_their_matrix(change: tuple[str, str]) -> None:
+    text = _PICKED.replace(*change).replace("  a =", "  i2 = s32[5] parameter(2)\n  a =")
+    assert rewritten("taken-rows", xe.parse_hlo(text)) is None
+
+
+_SORTED = """less {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT r = pred[] compare(x, y), direction=LT
+}
+ENTRY e {
+  a = f32[3,64] parameter(0)
+  s = f32[3,64] sort(a), dimensions={1}, to_apply=less
+  ROOT r = f32[3,4] slice(s), slice={[0:3], [60:64]}
+}"""
+
+
+def test_the_last_of_sorted_rows_are_selected() -> None:
+    made = rewritten("largest-by-top-k", xe.parse_hlo(_SORTED))
+    assert made is not None
+    rows = np.random.default_rng(0).integers(0, 20, (3, 64)).astype("f")
+    np.testing.assert_array_equal(xe.evaluate(made, rows), np.sort(rows, 1)[:, -4:])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("direction=LT", "direction=GT"),
+        ("[60:64]", "[0:4]"),
+        ("[60:64]", "[59:63]"),
+        ("[60:64]", "[60:64:1]", "another reader"),
+    ],
+)
+def test_other_slices_of_sorted_rows_are_left_alone(change: tuple[str, ...]) -> None:
+    text = _SORTED.replace(*change[:2])
+    if len(change) > 2:  # the whole sort has another reader
+        text = text.replace("ROOT r = f32[3,4]", "n = f32[3,64] negate(s)\n  q = f32[3,4]")
+        text = text.replace(
+            "[60:64:1]}\n}", "[60:64]}\n  ROOT t = (f32[3,64], f32[3,4]) tuple(n, q)\n}"
+        )
+    assert rewritten("largest-by-top-k", xe.parse_hlo(text)) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -56,15 +57,53 @@ class Clock:
 
 
 def test_ratios_have_an_interval_around_their_median():
-    assert searching._compared(Clock(), 2.0, 1.0, 11) == (0.5, 0.5, 0.5)
-    noisy = iter([1.0, 1.0, 1.0, *[1.0 + k % 3 / 10 for k in range(22)]])
+    assert searching._ratios(Clock(), 2.0, 1.0, 11) == [0.5] * 11
+    noisy = iter([1.0, 1.0, *[1.0 + k % 3 / 10 for k in range(22)]])
 
     class Noisy:
         def seconds(self, executable, runs):
             return next(noisy)
 
-    ratio, low, high = searching._compared(Noisy(), None, None, 11)
+    ratio, low, high = searching._interval(searching._ratios(Noisy(), None, None, 11))
     assert low <= ratio <= high and low < high
+
+
+def test_a_trial_that_is_not_faster_is_given_up_after_the_first_rounds():
+    climb = object.__new__(searching._Climb)
+    climb.best = 1.0
+
+    class Counting(Clock):
+        runs = 0
+
+        def seconds(self, executable, runs):
+            self.runs += 1
+            return executable
+
+    for time, rounds in ((2.0, searching._FIRST), (0.5, searching._ROUNDS)):
+        climb.program = Counting()
+        ratio, low, high = climb._timed(time)
+        assert ratio == time and low <= ratio <= high
+        assert 2 * rounds <= climb.program.runs < 2 * rounds + 5
+
+
+def test_donated_arguments_are_named_by_their_number():
+    text = "ENTRY e { a = f32[4] parameter(0) b = s32[] parameter(1) ROOT r = f32[4] negate(a) }"
+    program = searching.SearchedProgram(xe.parse_hlo(text), [np.zeros(4, np.float32), 1])
+    plain, given = [searching.Change(), searching.Change(forms=("donated",))]
+    assert program._written(plain)[1] == [("float32", False), ("int32", False)]
+    assert program._written(given)[1] == [("float32", True), ("int32", False)]
+
+
+@pytest.mark.jax
+@pytest.mark.long
+def test_a_program_with_donated_arguments_runs_many_times():
+    text = "ENTRY e { a = f32[999] parameter(0) ROOT r = f32[999] negate(a) }"
+    leaf = np.arange(999, dtype=np.float32)
+    program = searching.SearchedProgram(xe.parse_hlo(text), [leaf])
+    with closing(program):
+        made = program.compiled(searching.Change(forms=("donated",)))
+        assert all(np.array_equal(program.values(made)[0], -leaf) for _ in range(2))
+        assert program.seconds(made, 3) > 0
 
 
 pytest.importorskip("jax.extend.xla", reason="jax has the hook since 0.10.2 (extra `jax`)")
@@ -102,21 +141,21 @@ def test_every_trial_has_a_row_with_its_interval_or_the_reason(monkeypatch):
 def test_kept_changes_add_up_and_are_confirmed(monkeypatch, tmp_path):
     monkeypatch.setattr(searching, "FLAGS", (("xla_cpu_prefer_vector_width", 256),))
     monkeypatch.setattr(searching, "_FORMS", ())
-    monkeypatch.setattr(searching, "_compared", lambda *given: (0.5, 0.4, 0.6))
+    monkeypatch.setattr(searching, "_ratios", lambda *given: [0.5] * given[3])
     found = xe.xla.search(waves, X, seconds=3)
     kept = [one for one in found.trials if one.kept]
     assert kept and found.flags == {"xla_cpu_prefer_vector_width": 256}
-    assert (found.ratio, found.low, found.high) == (0.5, 0.4, 0.6)
+    assert (found.ratio, found.low, found.high) == (0.5, 0.5, 0.5)
     assert len(found.best.forbid) + len(found.best.fuse) == len(kept) - 1
     assert read_requests(found.save(tmp_path / "best.json")).forbid == found.best.forbid
 
 
 @pytest.mark.jax
 def test_a_gain_that_is_not_confirmed_is_not_claimed(monkeypatch):
-    answers = iter([(0.5, 0.4, 0.6)])
+    answers = iter([0.5, 0.5])  # of the two parts of a trial
     monkeypatch.setattr(searching, "FLAGS", (("xla_cpu_prefer_vector_width", 256),))
     monkeypatch.setattr(searching, "_steps", lambda module, flags: [("flag", searching.FLAGS[0])])
-    monkeypatch.setattr(searching, "_compared", lambda *given: next(answers, (1.0, 0.9, 1.1)))
+    monkeypatch.setattr(searching, "_ratios", lambda *given: [next(answers, 1.0)] * given[3])
     found = xe.xla.search(waves, X, seconds=3)
     assert found.best == searching.Change() and found.ratio == 1.0
     assert "stays the fastest" in found.headline()
@@ -129,7 +168,7 @@ def test_a_form_of_the_program_is_tried_first(monkeypatch):
       ROOT d = f32[64,3,2] dot(a, b), lhs_batch_dims={0}, lhs_contracting_dims={2},
         rhs_batch_dims={0}, rhs_contracting_dims={1} }"""
     monkeypatch.setattr(searching, "_steps", lambda module, flags: [("flag", searching.FLAGS[0])])
-    monkeypatch.setattr(searching, "_compared", lambda *given: (0.5, 0.4, 0.6))
+    monkeypatch.setattr(searching, "_ratios", lambda *given: [0.5] * given[3])
     found = xe.xla.search(xe.parse_hlo(text), seconds=60)
     assert [one.word for one in found.trials] == ["form", "flag"]
     assert found.best.forms == ("multiplied-and-summed",) and found.best.flags

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from xla_explorer.explorer.xla.forms.dense_experts import dense_experts
 from xla_explorer.explorer.xla.forms.donated import donated
+from xla_explorer.explorer.xla.forms.largest import largest_by_top_k
 from xla_explorer.explorer.xla.forms.one_hot import compared_one_hot
 from xla_explorer.explorer.xla.forms.small_products import multiplied_and_summed
 from xla_explorer.explorer.xla.forms.stored_order import (
@@ -14,6 +15,7 @@ from xla_explorer.explorer.xla.forms.stored_order import (
     rows_first,
     without_transposes,
 )
+from xla_explorer.explorer.xla.forms.taken_rows import taken_rows
 from xla_explorer.explorer.xla.forms.widths import halves_in_32_bits, in_32_bits
 from xla_explorer.explorer.xla.places import PlacedModule
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -49,6 +51,8 @@ FORMS: Final[Mapping[str, Form]] = {
     "halves-in-32-bits": Form(halves_in_32_bits, 5e-2),
     "dense-experts": Form(dense_experts),
     "compared-one-hot": Form(compared_one_hot),
+    "taken-rows": Form(taken_rows),
+    "largest-by-top-k": Form(largest_by_top_k),
     "multiplied-and-summed": Form(multiplied_and_summed),
     "rows-first": Form(rows_first, None),
     "without-transposes": Form(without_transposes, None, left_out_transposes),

@@ -40,7 +40,7 @@ def _compare(scatter: HloInstruction) -> bool:
     )
     if off is None or on is None or not is_elements or indices.opcode.name != "concatenate":
         return False
-    if len(indices.operands) != 2 or not _counts(indices.operands[0], count):
+    if len(indices.operands) != 2 or not counts_up(indices.operands[0], count):
         return False
     place, numbers = scatter.parent, indices.operands[1].shape
     flat = place.add(
@@ -65,8 +65,8 @@ def _compare(scatter: HloInstruction) -> bool:
     return True
 
 
-def _counts(i: HloInstruction, count: int) -> bool:
-    """Return True if a column of indices is 0, 1, 2, ..."""
+def counts_up(i: HloInstruction, count: int, axis: int = 0) -> bool:
+    """Return True if each line of an array along an axis is 0, 1, 2, ..."""
     if not _is_known(i, 0):
         return False
     module = HloModule("known")
@@ -82,8 +82,8 @@ def _counts(i: HloInstruction, count: int) -> bool:
         return made[one]
 
     entry.set_root(copied(i))
-    found = np.asarray(evaluate(module)).reshape(-1)
-    return bool(np.array_equal(found, np.arange(count)))
+    found = np.moveaxis(np.asarray(evaluate(module)), axis, -1)
+    return found.shape[-1:] == (count,) and bool(np.all(found == np.arange(count)))
 
 
 def _is_known(i: HloInstruction, depth: int) -> bool:

@@ -37,6 +37,7 @@ from xla_explorer.hlo.module import HloModule
 FLAGS: Final[tuple[tuple[str, Any], ...]] = (
     ("xla_cpu_experimental_ynn_fusion_type", ""),
     ("xla_cpu_use_fusion_emitters", False),
+    ("xla_reduce_window_rewrite_base_length", 8),
     ("xla_cpu_multi_thread_eigen", False),
     ("xla_cpu_enable_concurrency_optimized_scheduler", False),
     ("xla_cpu_enable_fast_min_max", True),
@@ -48,15 +49,15 @@ FLAGS: Final[tuple[tuple[str, Any], ...]] = (
     ("xla_disable_hlo_passes", "algsimp"),
     ("xla_disable_hlo_passes", "transpose-folding"),
 )
-# Rewritten forms whose elements keep their places and whose arguments can be given again.
-_FORMS: Final = tuple(
-    [name for name, one in FORMS.items() if one.most_different is not None and name != "donated"]
-)
+# Rewritten forms whose elements keep their places.
+_FORMS: Final = tuple([name for name, one in FORMS.items() if one.most_different is not None])
+_FIRST: Final = 4  # rounds after which a trial that is not faster is given up
 _ROUNDS: Final = 11  # of a trial; the interval below is that of eleven
 _CONFIRMING: Final = 25  # rounds of the final comparison
 # Ranks (from the ends) between which the median of so many rounds lies in 95 of 100 series:
 # binomial distribution with p = 1/2.
 _RANKS: Final = {_ROUNDS: 1, _CONFIRMING: 7}
+_LONG: Final = 0.3  # seconds of a run, above which eleven rounds confirm
 _LEAST_SECONDS: Final = 2e-3  # of one measurement: several runs, if one is shorter
 
 
@@ -180,8 +181,8 @@ def search(function: Any, *arrays: Any, seconds: float = 60.0, **keywords: Any) 
     Parameters
     ----------
     function
-        A JAX function, jitted or not, or what `xe.compile` takes; donation of arguments is left
-        out.
+        A JAX function, jitted or not, or what `xe.compile` takes. Without a donation of its own it
+        is tried with all arguments donated that a result can overwrite.
     *arrays
         Its arguments; random ones for a module without them.
     seconds
@@ -228,8 +229,9 @@ def search_module(
     space = space if space is not None else Space(_FORMS, FLAGS)
     found = XlaSearch(module.name)
     with closing(SearchedProgram(module, leaves, stablehlo)) as program:
-        searched = _Climb(program, found, began + seconds)
-        usable = [name for name in space.forms if rewritten(name, module) is not None]
+        searched = _Climb(program, found, seconds)
+        forms = [one for one in space.forms if one != "donated" or not program.is_donated]
+        usable = [name for name in forms if rewritten(name, module) is not None]
         searched.climb([("form", name) for name in usable])
         program.compiled(searched.change)
         compiled = read_hlo_proto(max(program.modules, key=len)).module
@@ -246,12 +248,13 @@ class _Climb:
         self,
         program: SearchedProgram,
         found: XlaSearch,
-        end: float,
+        seconds: float,
     ) -> None:
-        self.program, self.found, self.end = program, found, end
+        self.program, self.found = program, found
         self.change = Change()
         self.base = self.best = program.compiled(self.change)
         self.expected = program.values(self.base)
+        self.end = time.monotonic() + seconds  # of trials: XLA's own compile is not one
 
     def climb(self, steps: Iterable[tuple[str, Any]]) -> None:
         """Try steps while there is time."""
@@ -269,17 +272,24 @@ class _Climb:
         try:
             made = self.program.compiled(trial, expected)
             note = self._difference(trial, self.program.values(made))
-            times = None if note else _compared(self.program, self.best, made, _ROUNDS)
+            times = None if note else self._timed(made)
         except XlaExplorerError as problem:  # XLA's own words, or how its process ended
             note = str(problem).splitlines()[0][:120]
         if made is None or times is None:
             self.found.trials.append(Trial(word, described, None, None, None, False, note))
             return
         kept = times[2] < 1.0
-        note = "" if kept else "the interval has 1.0" if times[1] <= 1.0 else "slower"
+        note = "" if kept else "the interval has 1.0" if times[0] < 1.0 else "not faster"
         self.found.trials.append(Trial(word, described, *times, kept, note))
         if kept:
             self.best, self.change = made, trial
+
+    def _timed(self, made: Compiled) -> tuple[float, float, float]:
+        """Return the ratios of a trial; after the first rounds only, if it is not faster."""
+        first = _ratios(self.program, self.best, made, _FIRST)
+        if float(np.median(first)) >= 1.0:
+            return float(np.median(first)), min(first), max(max(first), 1.0)
+        return _interval(first + _ratios(self.program, self.best, made, _ROUNDS - _FIRST))
 
     def _difference(self, change: Change, values: list[Any]) -> str:
         """Return what is wrong with the values of a change; empty if they agree."""
@@ -293,7 +303,9 @@ class _Climb:
         """Time the best program again, in turns with XLA's own."""
         if self.change == Change():
             return
-        ratio, low, high = _compared(self.program, self.base, self.best, _CONFIRMING)
+        is_long = self.program.seconds(self.base, 1) > _LONG
+        rounds = _ROUNDS if is_long else _CONFIRMING
+        ratio, low, high = _interval(_ratios(self.program, self.base, self.best, rounds))
         if high < 1.0:
             found = self.found
             found.best, found.ratio, found.low, found.high = self.change, ratio, low, high
@@ -309,11 +321,11 @@ def _steps(module: HloModule, flags: Sequence[tuple[str, Any]]) -> Iterator[tupl
         yield word, pair
 
 
-def _compared(
+def _ratios(
     program: SearchedProgram, before: Compiled, after: Compiled, rounds: int
-) -> tuple[float, float, float]:
-    """Return the median of the rounds' ratios (after : before) and its interval of 95 %."""
-    one = min([program.seconds(before, 1) for _ in range(3)])
+) -> list[float]:
+    """Return the ratio (after : before) of each round, in turns."""
+    one = min([program.seconds(before, 1) for _ in range(2)])
     runs = max(1, round(_LEAST_SECONDS / max(one, 1e-7)))
     measured: list[Callable[[], float]] = [
         lambda: program.seconds(before, runs),
@@ -326,6 +338,10 @@ def _compared(
         else:
             second, first = measured[1](), measured[0]()
         ratios.append(second / first)
-    ratios.sort()
-    rank = _RANKS[rounds]
-    return float(np.median(ratios)), ratios[rank], ratios[-1 - rank]
+    return ratios
+
+
+def _interval(ratios: list[float]) -> tuple[float, float, float]:
+    """Return the median of ratios and its interval of 95 %."""
+    ordered, rank = sorted(ratios), _RANKS[len(ratios)]
+    return float(np.median(ordered)), ordered[rank], ordered[-1 - rank]

@@ -1,17 +1,16 @@
 """The child process of `xe.xla.search`, so that a change with which XLA crashes is one more trial.
 
-Requests beside those of `backends.xla.worker`: ("place", arrays), ("build", number, program, types,
-flags, pairs, expected), ("values", number), ("seconds", number, runs).
+Requests beside those of `backends.xla.worker`: ("place", arrays), ("build", number, program,
+parameters, flags, pairs, expected), ("values", number), ("seconds", number, runs).
 """
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from xla_explorer.backends.xla.worker import CLOCK, Worker, answer_requests
+from xla_explorer.backends.xla.worker import Worker, answer_requests, is_processor_time
 from xla_explorer.explorer.xla.overrides.hook import captured, overridden
 from xla_explorer.explorer.xla.overrides.report import XlaOverrides
 from xla_explorer.explorer.xla.overrides.requests import make_requests
@@ -29,7 +28,7 @@ class SearchWorker(Worker):
     def __init__(self) -> None:
         super().__init__()
         self.arguments: list[Any] = []
-        self.executables: dict[int, tuple[Any, list[Any]]] = {}
+        self.executables: dict[int, tuple[Any, list[Any], list[bool]]] = {}
 
     def place(self, arrays: Sequence[Any]) -> None:
         """Keep the arguments of all runs on the device."""
@@ -39,16 +38,16 @@ class SearchWorker(Worker):
         self,
         number: int,
         program: Program,
-        types: Sequence[str],
+        parameters: Sequence[tuple[str, bool]],
         flags: Sequence[tuple[str, Any]],
         pairs: Mapping[str, Sequence[Pair]],
         expected: tuple[str, Pair] | None,
     ) -> tuple[str, list[bytes]]:
         """Compile a program and keep it under a number.
 
-        types: of the parameters. pairs: to `forbid` and to `fuse`. expected: the request that must
-        be granted. Return why it was not granted, else an empty text, and the modules that XLA
-        compiled.
+        parameters: the type of each, and whether it is donated. pairs: to `forbid` and to `fuse`.
+        expected: the request that must be granted. Return why it was not granted, else an empty
+        text, and the modules that XLA compiled.
         """
         from jaxlib import _jax, xla_client
 
@@ -61,7 +60,8 @@ class SearchWorker(Worker):
         report = XlaOverrides(make_requests(pairs["fuse"], pairs["forbid"]), overridden)
         with captured() as modules, overridden(report, clear_caches=False):
             made = self.device.client.compile_and_load(program, self.devices, options)
-        self.executables[number] = made, self._converted(types)
+        types, donated = zip(*parameters, strict=True) if parameters else ((), ())
+        self.executables[number] = made, self._converted(types), list(donated)
         refused = [
             str(one.reason)
             for one in report.outcomes
@@ -84,21 +84,49 @@ class SearchWorker(Worker):
         """Return the results of a run."""
         import numpy as np
 
-        executable, arguments = self.executables[number]
-        return [np.asarray(one) for one in executable.execute(arguments)]
+        executable, arguments, donated = self.executables[number]
+        return [np.asarray(one) for one in executable.execute(self._fresh(arguments, donated))]
+
+    def _fresh(self, arguments: list[Any], donated: list[bool]) -> list[Any]:
+        """Return the arguments with copies of those that a run donates."""
+        if not any(donated):
+            return arguments
+        put, place = self.jax.device_put, self.device
+        made = [
+            put(one, place, may_alias=False) if is_given else one
+            for one, is_given in zip(arguments, donated, strict=True)
+        ]
+        for one in made:
+            one.block_until_ready()
+        return made
 
     def seconds(self, number: int, runs: int) -> float:
-        """Return the time of a run, of so many one after another."""
-        executable, arguments = self.executables[number]
-        read: Callable[[], float] = (
-            time.process_time if os.environ.get(CLOCK) == "process" else time.perf_counter
+        """Return the time of a run, of so many one after another.
+
+        Copies of donated arguments are made before each run, and are not timed.
+        """
+        executable, arguments, donated = self.executables[number]
+        read: Callable[[], float] = time.process_time if is_processor_time() else time.perf_counter
+        if not any(donated):
+            return _seconds(read, executable, arguments, runs) / runs
+        return (
+            sum(
+                [
+                    _seconds(read, executable, self._fresh(arguments, donated), 1)
+                    for _ in range(runs)
+                ]
+            )
+            / runs
         )
-        started = read()
-        for _ in range(runs):
-            results = executable.execute(arguments)
-        for one in results:
-            one.block_until_ready()
-        return (read() - started) / runs
+
+
+def _seconds(read: Callable[[], float], executable: Any, arguments: list[Any], runs: int) -> float:
+    started = read()
+    for _ in range(runs):
+        results = executable.execute(arguments)
+    for one in results:
+        one.block_until_ready()
+    return read() - started
 
 
 def main() -> None:

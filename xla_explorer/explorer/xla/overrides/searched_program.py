@@ -14,6 +14,7 @@ from xla_explorer.explorer.xla.forms import rewritten
 from xla_explorer.explorer.xla.overrides.search_worker import Pair, Program
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text.module_header import parse_input_output_alias
 
 _WORKER = "xla_explorer.explorer.xla.overrides.search_worker"
 
@@ -59,6 +60,7 @@ class SearchedProgram:
         self, module: HloModule, leaves: Sequence[Any], stablehlo: bytes | None = None
     ) -> None:
         self.module, self.name = module.clone(), module.name
+        self.is_donated = bool(module.attributes.get("input_output_alias"))
         self.module.attributes.pop("input_output_alias", None)  # each run takes the same arguments
         kinds = [p.shape.element_type.dtype for p in module.entry.parameters()]
         self._leaves = [
@@ -108,23 +110,28 @@ class SearchedProgram:
 
     def _build(self, made: Compiled, expected: tuple[str, Pair] | None) -> str:
         child = self._running()
-        program, types = self._written(made.change)
+        program, parameters = self._written(made.change)
         pairs: Mapping[str, Any] = {"forbid": made.change.forbid, "fuse": made.change.fuse}
         refused, self.modules = child.ask(
-            "build", made.number, program, types, made.change.flags, pairs, expected
+            "build", made.number, program, parameters, made.change.flags, pairs, expected
         )
         self._known.add(made.number)
         return str(refused)
 
-    def _written(self, change: Change) -> tuple[Program, list[str]]:
-        """Return the program in its forms, and the types of its parameters."""
+    def _written(self, change: Change) -> tuple[Program, list[tuple[str, bool]]]:
+        """Return the program in its forms; each parameter's type, and whether it is donated."""
         module = self.module
         for form in change.forms:
             made = rewritten(form, module)
             if made is None:
                 raise XlaExplorerError(f"the program has nothing that {form} changes", "")
             module = made
-        types = [str(p.shape.element_type.dtype) for p in module.entry.parameters()]
+        aliases = str(module.attributes.get("input_output_alias") or "{}")
+        donated = {one.parameter_number for one in parse_input_output_alias(aliases)}
+        parameters = [
+            (str(p.shape.element_type.dtype), p.parameter_number in donated)
+            for p in module.entry.parameters()
+        ]
         if self._stablehlo is not None and not change.forms:
-            return self._stablehlo, types
-        return SourceNames(module).request[1:], types
+            return self._stablehlo, parameters
+        return SourceNames(module).request[1:], parameters
