@@ -23,6 +23,7 @@ from typing import Any
 import pytest
 
 import xla_explorer as xe
+from tests.frontends.hlo_proto.test_write_hlo_proto import OUTSIDE
 from tests.support.corpora import SHARED
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.frontends.hlo_proto import read_hlo_proto
@@ -58,7 +59,6 @@ for number, line in enumerate(open(sys.argv[1])):
     except Exception as problem:
         print(json.dumps([number, None, str(problem)[:300]]), flush=True)
 """
-_COMPILE_OPTIONS = re.compile(r", (num_partitions|replica_count)=\d+")
 _CONSTANT = re.compile(r" constant\((?:\{.*\}|[^()]*|\([^()]*\))(?=\))")
 _TEXTS = ("hlo", "before", "after")
 Source = tuple[str, Any]  # a name and what makes the module
@@ -86,7 +86,7 @@ def _worlds(folder: Path) -> Iterator[Source]:
             dumped = [
                 one
                 for one in sorted(inside.rglob("*"))
-                if re.search(r"(?<!options)\.(txt|pb|pb\.gz)$", one.name)
+                if re.search(r"\.(txt|pb|pb\.gz)$", one.name) and one.name != "topology.pb"
             ]
             yield from [(f"{file.name}:{one.name}", partial(xe.load, one)) for one in dumped]
         elif re.search(r"\.(mlir|hlo|pb|bc)\.gz$", file.name):
@@ -98,7 +98,7 @@ def _lines(module: HloModule) -> list[str]:
 
     A splat of zeros may stand as `constant(0)`. Options of a compile have a proto of their own.
     """
-    text = _COMPILE_OPTIONS.sub("", module.to_text())
+    text = OUTSIDE.sub("", module.to_text())
     return [_CONSTANT.sub(" constant(", line) for line in text.splitlines()]
 
 

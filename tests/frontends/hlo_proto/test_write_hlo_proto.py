@@ -22,7 +22,7 @@ from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.module import HloModule
 
 # Options of a compile stand in HloModuleConfigProto; channel 0 is no channel in a proto.
-_OUTSIDE = re.compile(
+OUTSIDE = re.compile(
     r", (?:num_partitions|replica_count|allow_spmd_sharding_propagation_to_\w+|alias_passthrough_params)=(?:\{[^}]*\}|\w+)"
     r"|, channel_id=0(?=[,\n])"
 )
@@ -33,7 +33,7 @@ def canonical(module: HloModule) -> str:
     for i in module.instructions():
         if i.opcode.name == "constant" and i.shape.is_array:
             i.parent.set_payload(i, literal_from_array(i.literal.array, i.shape))
-    return _OUTSIDE.sub("", module.to_text())
+    return OUTSIDE.sub("", module.to_text())
 
 
 def check(text: str) -> None:
@@ -166,6 +166,17 @@ def test_signs_of_zero_and_payloads_of_nan_survive():
     module.entry.set_root(module.entry.add_constant(literal_from_array(values), "k"))
     found = read_hlo_proto(write_hlo_proto(module)).module.entry.root.literal.array
     assert found.tobytes() == values.tobytes()
+
+
+def test_scalars_within_tuples_stay_scalars():
+    module = xe.parse_hlo(
+        "ENTRY e { ROOT c = ((f32[], pred[]), s32[2]) constant(((7, true), {1, 2})) }"
+    )
+    written = write_hlo_proto(module)
+    again = read_hlo_proto(written).module
+    inside = again.entry.root.literal.parts[0].parts
+    assert [part.array.shape for part in inside] == [(), ()]
+    assert write_hlo_proto(again) == written
 
 
 def test_a_placeholder_is_refused():

@@ -113,4 +113,5 @@ def _in_logical_order(elements: np.ndarray[Any, Any], shape: Message) -> np.ndar
             "check the file",
         )
     lying = elements.reshape([sizes[dimension] for dimension in order])
-    return np.ascontiguousarray(lying.transpose(np.argsort(order)) if order else lying)
+    # `np.ascontiguousarray` makes a scalar an array of one element.
+    return np.asarray(lying.transpose(np.argsort(order)) if order else lying, order="C")
