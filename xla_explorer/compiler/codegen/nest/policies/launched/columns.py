@@ -85,8 +85,9 @@ def column_schedule(
     if by.splits > 1:
         size = size_of_parts(length, by.splits, by.above, 1)
         reduce_in_parts(along, size, length // size)
+        few_parts = f"{skinny}p" if skinny else ""  # the name in the loops over the parts
         return in_two_kernels(
-            halves_of(plan.nest), by.reasoning, lambda n: column_schedule(n, architecture, tuning, False, skinny),
+            halves_of(plan.nest), by.reasoning, lambda n: column_schedule(n, architecture, tuning, False, few_parts),
             lambda n: column_schedule(n, architecture, tuning, False), architecture, tuning,
         )  # fmt: skip
     by = by._replace(above=min(by.above, 1 << (length.bit_length() - 1)))
