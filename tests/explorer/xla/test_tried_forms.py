@@ -223,6 +223,20 @@ def test_a_program_whose_values_decide_its_work_is_not_reordered() -> None:
     assert rewritten("without-transposes", xe.parse_hlo(text)) is None
 
 
+def test_columns_are_moved_to_rows_inside() -> None:
+    """The values stay in their places, other than with `rows-first`."""
+    text = """add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+    ENTRY e { x = f32[3,5] parameter(0) i = s32[4,1] parameter(1)
+      g = f32[3,4] gather(x, i), offset_dims={0}, collapsed_slice_dims={1}, start_index_map={1},
+        index_vector_dim=1, slice_sizes={3,1}
+      n = f32[3,4] negate(g)
+      ROOT s = f32[3,5] scatter(x, i, n), update_window_dims={0}, inserted_window_dims={1},
+        scatter_dims_to_operand_dims={1}, index_vector_dim=1, to_apply=add }"""
+    x = np.arange(15, dtype=np.float32).reshape(3, 5)
+    made = _same("moved-rows-first", text, x, np.array([[3], [1], [3], [0]], np.int32))
+    assert [i.opcode.name for i in made.entry.instructions.values()].count("transpose") == 5
+
+
 _PICKED = """ENTRY e {
   i = s32[6] parameter(0)
   w = f32[5,3] parameter(1)

@@ -12,6 +12,7 @@ from xla_explorer.explorer.xla.forms.one_hot import compared_one_hot
 from xla_explorer.explorer.xla.forms.small_products import multiplied_and_summed
 from xla_explorer.explorer.xla.forms.stored_order import (
     left_out_transposes,
+    moved_rows_first,
     rows_first,
     without_transposes,
 )
@@ -55,6 +56,7 @@ FORMS: Final[Mapping[str, Form]] = {
     "largest-by-top-k": Form(largest_by_top_k),
     "multiplied-and-summed": Form(multiplied_and_summed),
     "rows-first": Form(rows_first, None),
+    "moved-rows-first": Form(moved_rows_first),
     "without-transposes": Form(without_transposes, None, left_out_transposes),
     "donated": Form(donated),
 }

@@ -1,13 +1,18 @@
-"""Forms of a program whose data are stored in the order in which they are read.
+"""Forms of a program whose data are stored, or moved, in the order in which they are read.
 
-The form keeps every operation and leaves out the movement: results have the same elements in
-another order. It is timed in place of the program that a user would write with other data.
+A form for stored data keeps every operation and leaves out the movement: results have the same
+elements in another order. It is timed in place of the program that a user would write with other
+data. `moved_rows_first` moves the data inside the program, and its results keep their order.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
 from xla_explorer.compiler.spmd.explanation.step_schedule import trip_count
-from xla_explorer.hlo.attributes import NO_ATTRIBUTES
+from xla_explorer.hlo.attributes import NO_ATTRIBUTES, attributes_of
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
@@ -36,7 +41,16 @@ def rows_first(module: HloModule) -> HloModule | None:
         return None
     changed = False
     for i in list(copy.instructions()):
-        if i.opcode.name in ("gather", "scatter") and _index_rows(i):
+        if i.opcode.name in ("gather", "scatter") and _index_rows(i, _kept):
+            changed = True
+    return copy if changed else None
+
+
+def moved_rows_first(module: HloModule) -> HloModule | None:
+    """Transpose what is indexed along its last dimension, index rows, and transpose back."""
+    copy, changed = module.clone(), False
+    for i in list(copy.instructions()):
+        if i.opcode.name in ("gather", "scatter") and _index_rows(i, _moved):
             changed = True
     return copy if changed else None
 
@@ -75,7 +89,24 @@ def _leave_out(transpose: HloInstruction) -> None:
     place.remove(transpose)
 
 
-def _index_rows(i: HloInstruction) -> bool:
+_Ordered = Callable[[HloInstruction, Sequence[int]], HloInstruction]
+"""From an array and an order of its dimensions to an array with the dimensions in this order."""
+
+
+def _kept(i: HloInstruction, order: Sequence[int]) -> HloInstruction:
+    """Return the elements as they lie, under the sizes of an order of dimensions."""
+    sizes = [i.shape.dimensions[d] for d in order]
+    return i.parent.add("reshape", i.shape.with_dimensions(sizes), [i], NO_ATTRIBUTES)
+
+
+def _moved(i: HloInstruction, order: Sequence[int]) -> HloInstruction:
+    """Return an array transposed to an order of dimensions."""
+    sizes = [i.shape.dimensions[d] for d in order]
+    attributes = attributes_of({"dimensions": tuple(order)})
+    return i.parent.add("transpose", i.shape.with_dimensions(sizes), [i], attributes)
+
+
+def _index_rows(i: HloInstruction, ordered: _Ordered) -> bool:
     """Replace one gather or scatter by an index into the last dimension; False for others."""
     is_gather = i.opcode.name == "gather"
     array = i.operands[0]
@@ -88,10 +119,8 @@ def _index_rows(i: HloInstruction) -> bool:
     if tuple(i.attribute(key)) != (rank - 1,) or tuple(i.attribute(dropped)) != (rank - 1,):
         return False
     place = i.parent
-    by_rows = array.shape.with_dimensions(
-        [array.shape.dimensions[-1], *array.shape.dimensions[:-1]]
-    )
-    given = place.add("reshape", by_rows, [array], NO_ATTRIBUTES)
+    last_first = [rank - 1, *range(rank - 1)]
+    given = ordered(array, last_first)
     windows = "offset_dims" if is_gather else "update_window_dims"
     rows = i.shape if is_gather else i.operands[2].shape
     inside = tuple(i.attribute(windows))
@@ -104,24 +133,27 @@ def _index_rows(i: HloInstruction) -> bool:
         values["slice_sizes"] = (1, *sizes[:-1])
         attributes = i.attributes.with_values(**values)
         made = place.add("gather", turned, [given, i.operands[1]], attributes, metadata=i.metadata)
-        _replace(i, made, order)
+        _replace(i, made, order, ordered)
         return True
-    update = place.add("reshape", turned, [i.operands[2]], NO_ATTRIBUTES)
+    update = ordered(i.operands[2], order)
     attributes = i.attributes.with_values(**values)
     operands = [given, i.operands[1], update]
-    made = place.add("scatter", by_rows, operands, attributes, called=i.called, metadata=i.metadata)
-    _replace(i, made, None)
+    made = place.add(
+        "scatter", given.shape, operands, attributes, called=i.called, metadata=i.metadata
+    )
+    _replace(i, made, last_first, ordered)
     return True
 
 
-def _replace(i: HloInstruction, made: HloInstruction, order: list[int] | None) -> None:
+def _replace(i: HloInstruction, made: HloInstruction, order: list[int], ordered: _Ordered) -> None:
     """Replace an operation by its form in rows; a transpose to rows that read it is left out."""
     place = i.parent
     for user in list(i.users):
-        if order is not None and user.opcode.name == "transpose":
-            if list(user.attribute("dimensions")) == order:
-                place.replace(user, made)
-                place.remove(user)
-    back = place.add("reshape", i.shape.with_dimensions(i.shape.dimensions), [made], NO_ATTRIBUTES)
-    place.replace(i, back)
+        if user.opcode.name == "transpose" and list(user.attribute("dimensions")) == order:
+            place.replace(user, made)
+            place.remove(user)
+    if not i.users and i is not place.root:
+        place.remove(i)
+        return
+    place.replace(i, ordered(made, [int(d) for d in np.argsort(order)]))
     place.remove(i)
