@@ -197,3 +197,13 @@ def test_modules_with_one_graph_have_the_same_bits(seed: int) -> None:
             flatten_value(evaluate(module, *made.arguments)) for module in (before, after)
         )
         assert largest_error(expected, actual) == (0.0, True)
+
+
+def test_a_scalar_may_be_transposed_without_dimensions() -> None:
+    """A pass may make one so."""
+    moved = parse_hlo(
+        "ENTRY e { x = f32[] parameter(0) ROOT t = f32[] transpose(x), dimensions={} }"
+    )
+    for i in moved.instructions():
+        i.attributes = i.attributes.with_values(dimensions=None)
+    assert same_value_graph(moved, parse_hlo("ENTRY e { ROOT x = f32[] parameter(0) }"))

@@ -614,7 +614,7 @@ def test_rng_expander_draws_in_range() -> None:
 
 
 def test_a_scan_whose_start_is_not_neutral_is_left_alone_with_the_reason() -> None:
-    body = "x = f32[40] parameter(0)\nz = f32[] constant(1)\nROOT r = f32[40] reduce-window(x, z), window={size=40 pad=39_0}, to_apply=add"
+    body = "x = f32[40,2] parameter(0)\nz = f32[] constant(1)\nROOT r = f32[40,2] reduce-window(x, z), window={size=40x1 pad=39_0x0_0}, to_apply=add"
     trace = optimize(
         parse_hlo(f"HloModule m\n{ADD}ENTRY e {{\n{body}\n}}\n"), "reduce-window-rewriter"
     )

@@ -273,3 +273,34 @@ def test_returned_parameters_are_aliased_once() -> None:
     trace = optimize(parse_hlo(text), "alias_passthrough_params", verify=True)
     aliases = trace.module.attributes["input_output_alias"]
     assert aliases == "{ {0}: (0, {}, may-alias), {3}: (1, {}, may-alias) }"
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "result", "reshaped"),
+    [
+        ("f32[65]", "f32[65,3]", "f32[3]", "f32[65,1]"),
+        ("f32[65,1,7]", "f32[65,3]", "f32[1,7,3]", "f32[65,1,7,1]"),  # as XLA: no free one, or two
+        ("f32[65,3]", "f32[65,3]", "f32[3,3]", ""),
+        ("f32[65]", "f32[65]", "f32[]", ""),
+    ],
+)
+def test_a_product_with_a_vector_becomes_one_with_a_matrix(
+    left: str, right: str, result: str, reshaped: str
+) -> None:
+    module = parse_hlo(f"""ENTRY e {{ x = {left} parameter(0)  y = {right} parameter(1)
+      ROOT d = {result} dot(x, y), lhs_contracting_dims={{0}}, rhs_contracting_dims={{0}} }}""")
+    found = run(module, "gemv-rewriter").module
+    (dot,) = [i for i in found.instructions() if i.opcode.name == "dot"]
+    assert dot.operands[0].shape.text_without_layout == (reshaped or left)
+
+
+@pytest.mark.parametrize("initial", [0, 3])
+def test_a_window_of_a_vector_becomes_one_of_a_matrix(initial: int) -> None:
+    module = parse_hlo(
+        ADD
+        + f"""ENTRY e {{ x = f32[9] parameter(0)  z = f32[] constant({initial})
+      ROOT w = f32[4] reduce-window(x, z), window={{size=3 stride=2}}, to_apply=add }}"""
+    )
+    found = run(module, "reduce-window-rewriter").module
+    (window,) = [i for i in found.instructions() if i.opcode.name == "reduce-window"]
+    assert window.shape.text_without_layout == "f32[4,1]"

@@ -7,7 +7,7 @@ set, NaN passes through maximum, -0 < +0 there, conversions of floats to integer
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final
 
 from xla_explorer.compiler.rewriting.exactness import Exactness
@@ -45,6 +45,8 @@ class MachineScalars(Scalars):
             return z3().BitVecSort(kind.bits)
         if is_ieee(kind):
             return z3().FPSort(*_FLOATS[kind.name])
+        if kind.is_complex:
+            return _pair(self, kind)
         return self.opaque_sort(kind)
 
     def literal(self, kind: PrimitiveType, value: Any) -> Term:
@@ -56,6 +58,10 @@ class MachineScalars(Scalars):
         if is_ieee(kind):
             bits = int.from_bytes(value.tobytes(), "little")
             return z3().simplify(z3().fpBVToFP(z3().BitVecVal(bits, kind.bits), self.sort(kind)))
+        if kind.is_complex:
+            part = kind.component
+            parts = [self.literal(part, part.dtype.type(x)) for x in (value.real, value.imag)]
+            return self.sort(kind).pair(*parts)
         return self.opaque_literal(kind, value)
 
     def known(self, i: HloInstruction, kind: PrimitiveType, terms: tuple[Term, ...]) -> Term | None:
@@ -69,6 +75,10 @@ class MachineScalars(Scalars):
             return _compare(i, kind, *terms)
         if name == "convert":
             return _convert(kind, i.shape.element_type, terms[0], self)
+        if name == "complex":
+            return self.sort(i.shape.element_type).pair(*terms)
+        if kind.is_complex and name in ("real", "imag"):
+            return getattr(self.sort(kind), name)(*terms)
         meaning = _table(kind).get(name)
         return meaning(kind, *terms) if meaning is not None else None
 
@@ -86,6 +96,19 @@ class MachineScalars(Scalars):
         if not is_ieee(kind) or exactness.kind == "bitwise":
             return a == b
         return z3().Or(a == b, z3().fpEQ(a, b))
+
+
+@cache
+def _pair_of(name: str, exponent: int, significand: int) -> Any:
+    made = z3().Datatype(name)
+    part = z3().FPSort(exponent, significand)
+    made.declare("pair", ("real", part), ("imag", part))
+    return made.create()
+
+
+def _pair(scalars: MachineScalars, kind: PrimitiveType) -> Any:
+    """Return the sort of a complex type: a pair of floats, without other operations."""
+    return _pair_of(kind.name, *_FLOATS[kind.component.name])
 
 
 def _table(kind: PrimitiveType) -> dict[str, Callable[..., Term]]:

@@ -2,30 +2,28 @@
 
 Opcodes that only move elements run by the evaluator's own functions, on arrays of terms. Indices
 that are terms are decided by cases: each index has few places in a small array. A new opcode is one
-function in `_MEANINGS`.
+function in `meanings`.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 
+from xla_explorer.compiler.rewriting.proofs.meanings import MEANINGS, Terms
 from xla_explorer.compiler.rewriting.proofs.scalars import Scalars, Term, UnsupportedProofError
 from xla_explorer.compiler.rewriting.proofs.solver import z3
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.evaluator.evaluator import Evaluator
 from xla_explorer.hlo.evaluator.plan import literal_value
 from xla_explorer.hlo.evaluator.registry import EVALUATION_FUNCTIONS
-from xla_explorer.hlo.evaluator.windows import window_positions
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import Shape
-
-Terms = np.ndarray[Any, Any]
 
 MOST_ELEMENTS = 4096
 """Largest number of elements of a value."""
@@ -92,7 +90,7 @@ class SymbolicEvaluator:
             return self._moved(i, operands)
         if name in _INDEXED:
             return self._by_cases(i, operands, _INDEXED[name])
-        meaning = _MEANINGS.get(name)
+        meaning = MEANINGS.get(name)
         if meaning is not None:
             return meaning(self, i, operands)
         if i.opcode.elementwise:
@@ -194,96 +192,3 @@ def _chosen(condition: Term, found: Terms, other: Terms) -> Terms:
         two: Term = other[place]
         made[place] = one if one.eq(two) else z3().If(condition, one, two)
     return made
-
-
-def _reduce(symbolic: SymbolicEvaluator, i: HloInstruction, operands: list[Any]) -> Any:
-    """Fold from the initial values in row-major order; HLO leaves the order open."""
-    count = len(operands) // 2
-    arrays, initial = operands[:count], operands[count:]
-    dimensions = sorted(i.attributes.value("dimensions"))
-    kept = [d for d in range(arrays[0].ndim) if d not in dimensions]
-    kept_shape = [arrays[0].shape[d] for d in kept]
-    length = math.prod([arrays[0].shape[d] for d in dimensions])
-    lines = [a.transpose([*kept, *dimensions]).reshape(*kept_shape, length) for a in arrays]
-    results = [np.empty(kept_shape, object) for _ in arrays]
-    for place in np.ndindex(*kept_shape):
-        values = [start[()] for start in initial]
-        for k in range(length):
-            values = symbolic.combine(i.called[0], [*values, *[a[(*place, k)] for a in lines]])
-        for result, value in zip(results, values, strict=True):
-            result[place] = value
-    return tuple(results) if i.shape.is_tuple else results[0]
-
-
-def _reduce_window(symbolic: SymbolicEvaluator, i: HloInstruction, operands: list[Any]) -> Any:
-    count = len(operands) // 2
-    arrays, initial = operands[:count], operands[count:]
-    window = i.attributes.value("window")
-    sizes = zip(window.dimensions, arrays[0].shape, strict=True)
-    output = tuple([d.output_size(n) for d, n in sizes])
-    results = [np.full(output, start, object) for start in initial]
-    for position in window_positions(window, arrays[0].shape, output):
-        shape = results[0][position.windows].shape
-        for place in np.ndindex(*shape):
-            values = symbolic.combine(
-                i.called[0],
-                [
-                    *[a[position.windows][place] for a in results],
-                    *[x[position.elements][place] for x in arrays],
-                ],
-            )
-            for result, value in zip(results, values, strict=True):
-                result[position.windows][place] = value
-    return tuple(results) if i.shape.is_tuple else results[0]
-
-
-def _map(symbolic: SymbolicEvaluator, i: HloInstruction, operands: list[Any]) -> Terms:
-    made = np.empty(i.shape.dimensions, object)
-    for place in np.ndindex(*i.shape.dimensions):
-        (made[place],) = symbolic.combine(i.called[0], [one[place] for one in operands])
-    return made
-
-
-def _dot(symbolic: SymbolicEvaluator, i: HloInstruction, operands: list[Any]) -> Terms:
-    """Sum the products along the contracting dimensions, in order."""
-    lhs, rhs = operands
-    value = i.attributes.value
-    left, batch, rows = _matrices(lhs, value("lhs_batch_dims"), value("lhs_contracting_dims"))
-    right, _, columns = _matrices(rhs, value("rhs_batch_dims"), value("rhs_contracting_dims"))
-    zero, multiply, add = _products(symbolic, i)
-    made = np.empty((len(left), left.shape[1], right.shape[1]), object)
-    for b, m, n in np.ndindex(*made.shape):
-        total = zero
-        for x, y in zip(left[b, m], right[b, n], strict=True):
-            total = add(total, multiply(x, y))
-        made[b, m, n] = total
-    return made.reshape((*batch, *rows, *columns))
-
-
-def _matrices(
-    x: Terms, batch: Sequence[int], contracted: Sequence[int]
-) -> tuple[Terms, list[int], list[int]]:
-    """Return [batch, free, contracted], the batch sizes and the free sizes."""
-    free = [d for d in range(x.ndim) if d not in batch and d not in contracted]
-    sizes = [[x.shape[d] for d in dims] for dims in (batch, free, contracted)]
-    moved = x.transpose([*batch, *free, *contracted])
-    return moved.reshape([math.prod(one) for one in sizes]), sizes[0], sizes[1]
-
-
-def _products(
-    symbolic: SymbolicEvaluator, i: HloInstruction
-) -> tuple[Term, Callable[[Term, Term], Term], Callable[[Term, Term], Term]]:
-    """Return zero, product and sum of the element type; all types of the product must be equal."""
-    kind = i.shape.element_type
-    if any(operand.shape.element_type is not kind for operand in i.operands):
-        raise UnsupportedProofError("a product of mixed types has no terms")
-    zero = symbolic.scalars.literal(kind, np.zeros((), kind.dtype)[()])
-    return zero, symbolic.scalars.binary(kind, "multiply"), symbolic.scalars.binary(kind, "add")
-
-
-_MEANINGS: Final[dict[str, Callable[[SymbolicEvaluator, HloInstruction, list[Any]], Any]]] = {
-    "reduce": _reduce,
-    "reduce-window": _reduce_window,
-    "map": _map,
-    "dot": _dot,
-}

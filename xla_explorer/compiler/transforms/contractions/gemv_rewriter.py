@@ -32,19 +32,20 @@ class GemvRewriter(OpExpanderPass):
     opcodes: ClassVar[frozenset[str]] = frozenset(["dot"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Return True if one side has no free dimension and one dimension is contracted."""
-        batch = len(i.attributes.value("lhs_batch_dims"))
-        ranks = [o.shape.rank - batch for o in i.operands]
-        return len(i.attributes.value("lhs_contracting_dims")) == 1 and sorted(ranks) == [1, 2]
+        """Return True if exactly one side has one free dimension.
+
+        The pass runs behind the dot decomposer, which merges free dimensions. XLA gives a dimension
+        to a side of several free dimensions too.
+        """
+        return not any(i.shape.dynamic) and len(set(_have_one_free_dimension(i))) == 2
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """Return reshape, dot, reshape."""
-        batch = len(i.attributes.value("lhs_batch_dims"))
         left, right = values_of(b, i)
         sizes = list(i.shape.dimensions)
-        if left.ndim == batch + 1:
+        if not _have_one_free_dimension(i)[0]:
             left = b.reshape(left, (*left.shape.dimensions, 1))
-            sizes.insert(batch, 1)
+            sizes.insert(len(sizes) - 1, 1)
         else:
             right = b.reshape(right, (*right.shape.dimensions, 1))
             sizes.append(1)
@@ -52,3 +53,14 @@ class GemvRewriter(OpExpanderPass):
             left, right, shape=array_shape(i.shape.element_type, sizes), **own_attributes(i)
         )
         return b.reshape(dot, i.shape.dimensions)
+
+
+def _have_one_free_dimension(i: HloInstruction) -> list[bool]:
+    """Return whether each side has a single dimension that is neither batch nor contracted."""
+    return [
+        operand.shape.rank
+        == len(i.attributes.value(f"{side}_batch_dims"))
+        + len(i.attributes.value(f"{side}_contracting_dims"))
+        + 1
+        for side, operand in zip(("lhs", "rhs"), i.operands, strict=True)
+    ]

@@ -1,4 +1,4 @@
-"""Scans written as reduce-window, in linear instead of quadratic work.
+"""Scans written as reduce-window, in linear instead of quadratic work; windows of vectors.
 
 Source: xla/hlo/transforms/simplifiers/reduce_window_rewriter.cc.
 """
@@ -34,9 +34,6 @@ def scanned_dimension(i: HloInstruction) -> tuple[int, bool] | None:
     return found
 
 
-@value_formatter(
-    lambda i: f"initial value %{i.operands[-1].name} of {i.called[0].root.opcode.name}"
-)
 def starts_from_identity(i: HloInstruction) -> Reason | None:
     """Require an initial value that is the identity: it enters once for each block."""
     root, init = i.called[0].root, i.operands[-1]
@@ -57,10 +54,26 @@ def starts_from_identity(i: HloInstruction) -> Reason | None:
     )
 
 
+@value_formatter(
+    lambda i: f"initial value %{i.operands[-1].name} of {i.called[0].root.opcode.name}"
+)
+def matrix_starts_from_identity(i: HloInstruction) -> Reason | None:
+    """Require `starts_from_identity` of a window of more than one dimension."""
+    return None if i.operands[0].shape.rank == 1 else starts_from_identity(i)
+
+
+@value_formatter(lambda i: f"combiner %{i.called[0].name}")
+def matrix_is_liftable(i: HloInstruction) -> Reason | None:
+    """Require an elementwise combiner of a window of more than one dimension."""
+    return None if i.operands[0].shape.rank == 1 else liftable(i)
+
+
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ReduceWindowRewriter(OpExpanderPass):
     """Rewrite long scans: scan blocks of `base_length`, scan their totals, and combine both.
+
+    Another window of a vector becomes one of a matrix with a single column.
 
     base_length: elements that may be scanned directly.
     """
@@ -70,19 +83,37 @@ class ReduceWindowRewriter(OpExpanderPass):
     base_length: int = 16
 
     def matches(self, i: HloInstruction) -> bool:
-        """Return True for a long scan of one operand."""
+        """Return True for a long scan of one operand, and for a window of vectors."""
+        return i.operands[0].shape.rank == 1 or self._is_long(i)
+
+    def legality(self) -> tuple[Predicate, ...]:
+        """Return the checks of a scan that is no vector: XLA rewrites every vector."""
+        return (matrix_starts_from_identity, matrix_is_liftable)
+
+    def _is_long(self, i: HloInstruction) -> bool:
         found = scanned_dimension(i) if len(i.operands) == 2 else None
         return found is not None and i.shape.dimensions[found[0]] > self.base_length
 
-    def legality(self) -> tuple[Predicate, ...]:
-        """Return the checks: initial value is the identity, combiner is elementwise."""
-        return (starts_from_identity, liftable)
+    def _is_scanned(self, i: HloInstruction) -> bool:
+        return self._is_long(i) and starts_from_identity(i) is None and liftable(i) is None
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue | None:
-        """Return the scan, by levels of blocks until few elements remain."""
+        """Return the scan, by levels of blocks until few elements remain, or the matrix's."""
+        if not self._is_scanned(i):
+            return self._as_matrix(b, i)
         x, init = values_of(b, i)
         found = scanned_dimension(i)
         return self.scan(b, x, init, i.called[0], *found) if found is not None else None
+
+    def _as_matrix(self, b: HloBuilder, i: HloInstruction) -> HloValue:
+        values, count = values_of(b, i), len(i.operands) // 2
+        columns = [b.reshape(x, (*x.shape.dimensions, 1)) for x in values[:count]]
+        window = Window((*i.attributes["window"].dimensions, WindowDimension(1)))
+        found = b.reduce_window(*columns, *values[count:], window=window, to_apply=i.called[0])
+        if not i.shape.is_tuple:
+            return b.reshape(found, i.shape.dimensions)
+        parts = zip(range(count), i.shape.tuple_shapes, strict=True)
+        return b.tuple(*[b.reshape(found[k], shape.dimensions) for k, shape in parts])
 
     def scan(
         self,
