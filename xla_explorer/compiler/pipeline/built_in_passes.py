@@ -44,23 +44,27 @@ _DECLARED: Final = {
     "transforms.collectives.movers.ar_crs_combiner": ("ar-crs-combiner",),
     "transforms.collectives.async_collective_creator": ("async-collective-creator",),
     "transforms.collectives.asynchronous.async_collective_replacer": ("async-collective-replacer",),
-    "transforms.collectives.collective_combiner": (
-        "all-gather-combiner",
+    "transforms.collectives.combiners.all_gather_combiner": ("all-gather-combiner",),
+    "transforms.collectives.combiners.all_reduce_combiner": (
         "all-reduce-combiner",
-        "collective-permute-combiner",
         "cpu-all-reduce-combiner",
-        "reduce-scatter-combiner",
     ),
-    "transforms.collectives.gpu_combiners": (
-        "gpu-all-gather-combiner",
-        "gpu-all-reduce-combiner",
+    "transforms.collectives.combiners.collective_permute_combiner": (
+        "collective-permute-combiner",
+    ),
+    "transforms.collectives.combiners.gpu_all_gather_combiner": ("gpu-all-gather-combiner",),
+    "transforms.collectives.combiners.gpu_all_reduce_combiner": ("gpu-all-reduce-combiner",),
+    "transforms.collectives.combiners.gpu_reduce_scatter_combiner": (
         "gpu-reduce-scatter-combiner",
     ),
+    "transforms.collectives.combiners.reduce_scatter_combiner": ("reduce-scatter-combiner",),
     "transforms.collectives.decomposers.collective_permute_cycle_decomposer": (
         "collective-permute-cycle-decomposer",
     ),
-    "transforms.collectives.decomposers.ragged_all_to_all": (
+    "transforms.collectives.decomposers.ragged_all_to_all_decomposer": (
         "ragged-all-to-all-decomposer",
+    ),
+    "transforms.collectives.decomposers.ragged_all_to_all_multi_host_decomposer": (
         "ragged-all-to-all-multi-host-decomposer",
     ),
     "transforms.collectives.movers.collective_quantizer": ("collective-quantizer",),
@@ -206,12 +210,12 @@ _DECLARED: Final = {
     "transforms.inlining.async_inliner": ("async-inliner",),
     "transforms.inlining.call_inliner": ("call-inliner",),
     "transforms.inlining.call_parameter_cleanup": ("call-parameter-cleanup",),
-    "transforms.expanders.portable.despecializer": (
-        "control-dep-remover",
+    "transforms.expanders.portable.control_dep_remover": ("control-dep-remover",),
+    "transforms.expanders.portable.deconstruct_reduce_window": (
         "deconstruct-reduce-window-to-reduce-broadcast",
-        "despecializer",
-        "hlo-descheduler",
     ),
+    "transforms.expanders.portable.despecializer": ("despecializer",),
+    "transforms.expanders.portable.hlo_descheduler": ("hlo-descheduler",),
     "transforms.inlining.defuser": ("defuser",),
     "transforms.inlining.map_inliner": ("map-inline",),
     "transforms.inlining.propagate_call_metadata": ("propagate-call-metadata",),

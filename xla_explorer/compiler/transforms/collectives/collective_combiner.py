@@ -23,12 +23,10 @@ duplicate operands of permutes              hole (xla_enable_enzyme_comms_opt)
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
-from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import substitute
 from xla_explorer.hlo.analysis.reachability import depends_on
 from xla_explorer.hlo.analysis.structural_keys import StructuralKeys
@@ -180,15 +178,6 @@ def domain_regions(computation: HloComputation) -> dict[HloInstruction, frozense
     return found
 
 
-@register_pass("cpu-all-reduce-combiner")
-@dataclasses.dataclass(frozen=True)
-class AllReduceCombiner(CollectiveCombiner):
-    """Combines all-reduce."""
-
-    name: ClassVar[str] = "all-reduce-combiner"
-    opcode: ClassVar[str] = "all-reduce"
-
-
 @dataclasses.dataclass(frozen=True)
 class LoopAwareCombiner(CollectiveCombiner):
     """A combiner that may leave loops alone.
@@ -203,59 +192,3 @@ class LoopAwareCombiner(CollectiveCombiner):
         if self.combine_while_loops:
             return set()
         return {i.called[1] for i in module.instructions() if i.opcode.name == "while"}
-
-
-@register_pass()
-@dataclasses.dataclass(frozen=True)
-class AllGatherCombiner(LoopAwareCombiner):
-    """Combines all-gather.
-
-    combine_by_dim: only equal dimensions. combine_different_dtypes: also other element types.
-    """
-
-    name: ClassVar[str] = "all-gather-combiner"
-    opcode: ClassVar[str] = "all-gather"
-    combine_by_dim: bool = True
-    combine_different_dtypes: bool = True
-
-    def key(self, i: HloInstruction, keys: StructuralKeys) -> Any:
-        """Return groups, channel and, by the options, dimension and type."""
-        attributes, *others, kind = super().key(i, keys)
-        if not self.combine_by_dim:
-            attributes = attributes.with_values(dimensions=None), i.shape.rank
-        return attributes, *others, None if self.combine_different_dtypes else kind
-
-    def aligned(
-        self, taken: list[HloInstruction]
-    ) -> tuple[Attributes, list[tuple[int, ...] | None]]:
-        """Return the most frequent dimension, and orders that move the others there."""
-        gathered = [i.attributes.value("dimensions")[0] for i in taken]
-        most = Counter(gathered).most_common(1)[0][0]
-        orders: list[tuple[int, ...] | None] = []
-        for i, d in zip(taken, gathered, strict=True):
-            order = list(range(i.shape.rank))
-            order[most], order[d] = d, most
-            orders.append(None if d == most else tuple(order))
-        return taken[0].attributes.with_values(dimensions=(most,)), orders
-
-
-@register_pass()
-@dataclasses.dataclass(frozen=True)
-class ReduceScatterCombiner(LoopAwareCombiner):
-    """Combines reduce-scatter.
-
-    combine_by_dim: only equal dimensions; other dimensions stay apart in any case.
-    """
-
-    name: ClassVar[str] = "reduce-scatter-combiner"
-    opcode: ClassVar[str] = "reduce-scatter"
-    combine_by_dim: bool = True
-
-
-@register_pass()
-@dataclasses.dataclass(frozen=True)
-class CollectivePermuteCombiner(CollectiveCombiner):
-    """Combines collective-permute."""
-
-    name: ClassVar[str] = "collective-permute-combiner"
-    opcode: ClassVar[str] = "collective-permute"

@@ -18,16 +18,10 @@ memory left by a schedule's peak            `available_bytes`, a number
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import Any
 
 from xla_explorer.compiler.pipeline.context import PassContext
-from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.transforms.collectives.collective_combiner import (
-    AllGatherCombiner,
-    AllReduceCombiner,
-    CollectiveCombiner,
-    ReduceScatterCombiner,
-)
+from xla_explorer.compiler.transforms.collectives.collective_combiner import CollectiveCombiner
 from xla_explorer.hlo.analysis.backend_config import json_config
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -64,27 +58,3 @@ class GpuCombiner(CollectiveCombiner):
         changed = self.combine(module, context, is_synchronous, self.available_bytes)
         changed |= self.combine(module, context, is_pipelined, self.available_bytes)
         return super().run(module, context) or changed
-
-
-@register_pass()
-@dataclasses.dataclass(frozen=True)
-class GpuAllGatherCombiner(GpuCombiner, AllGatherCombiner):
-    """Combines all-gather on GPUs."""
-
-    name: ClassVar[str] = "gpu-all-gather-combiner"
-
-
-@register_pass()
-@dataclasses.dataclass(frozen=True)
-class GpuAllReduceCombiner(GpuCombiner, AllReduceCombiner):
-    """Combines all-reduce on GPUs."""
-
-    name: ClassVar[str] = "gpu-all-reduce-combiner"
-
-
-@register_pass()
-@dataclasses.dataclass(frozen=True)
-class GpuReduceScatterCombiner(GpuCombiner, ReduceScatterCombiner):
-    """Combines reduce-scatter on GPUs."""
-
-    name: ClassVar[str] = "gpu-reduce-scatter-combiner"

@@ -1,0 +1,1 @@
+"""The passes that combine collectives, one for each opcode and for GPUs."""
