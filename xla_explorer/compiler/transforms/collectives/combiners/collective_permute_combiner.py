@@ -1,4 +1,7 @@
-"""Combining of collective-permutes. Source: xla/hlo/transforms/collectives/collective_permute_combiner.cc."""
+"""Combining of collective-permutes.
+
+Source: xla/hlo/transforms/collectives/collective_permute_combiner.cc.
+"""
 
 from __future__ import annotations
 
