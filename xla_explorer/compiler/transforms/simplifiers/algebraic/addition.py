@@ -12,7 +12,7 @@ from xla_explorer.compiler.rewriting.construction import (
 )
 from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.example import filled, parameters
-from xla_explorer.compiler.rewriting.guards import integral, negatable
+from xla_explorer.compiler.rewriting.guards import inexact_type, integral, negatable
 from xla_explorer.compiler.rewriting.operators import add, multiply, subtract
 from xla_explorer.compiler.rewriting.patterns import any_, scalar, uniform_value, varying
 from xla_explorer.compiler.rewriting.rule import rule
@@ -29,6 +29,8 @@ from xla_explorer.hlo.opcodes import CONSTANT
 _X = parameters("f32[4]", "x")
 _N = parameters("s32[4]", "x")
 _NM = parameters("s32[4]", "x", "y")
+_XY = parameters("f32[4]", "x", "y")
+_Y = _XY.replace("y =", "ROOT y =")
 
 
 @rule(
@@ -245,3 +247,41 @@ def subtract_sum(
 def sum_minus_term(y: HloInstruction) -> HloInstruction:
     """Rewrite (x + y) - x as y, for integers."""
     return y
+
+
+@rule(
+    add(any_("x"), subtract(any_("y"), any_("x"))),
+    exactness=Exactness.FAST,
+    when=(inexact_type,),
+    before=_XY + "d = f32[4] subtract(y, x)\nROOT r = f32[4] add(x, d)",
+    after=_Y,
+)
+def add_difference_of_floats(y: HloInstruction) -> HloInstruction:
+    """Rewrite x + (y - x) as y, for finite floats."""
+    return y
+
+
+@rule(
+    subtract(add(any_("x"), any_("y")), any_("x")),
+    exactness=Exactness.FAST,
+    when=(inexact_type,),
+    before=_XY + "s = f32[4] add(x, y)\nROOT r = f32[4] subtract(s, x)",
+    after=_Y,
+)
+def sum_minus_term_of_floats(y: HloInstruction) -> HloInstruction:
+    """Rewrite (x + y) - x as y, for finite floats."""
+    return y
+
+
+@rule(
+    subtract(any_("x"), any_("x")),
+    exactness=Exactness.FAST,
+    when=(inexact_type,),
+    before=_X + "ROOT r = f32[4] subtract(x, x)",
+    after=_X + filled("zero", "f32[4]", 0).replace("zero =", "ROOT zero ="),
+)
+def subtract_equal_floats(
+    computation: HloComputation, instruction: HloInstruction
+) -> HloInstruction:
+    """Rewrite x - x as 0, for finite floats."""
+    return splat_constant(computation, instruction.shape, 0)

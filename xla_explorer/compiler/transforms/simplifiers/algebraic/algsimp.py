@@ -23,10 +23,12 @@ from xla_explorer.compiler.transforms.simplifiers.algebraic import (
     contractions,
     convolutions,
     division,
+    dot_order,
     layouts,
     logic,
     multiplication,
     odd_functions,
+    other_forms,
     reductions,
     signs,
     transcendental,
@@ -35,10 +37,10 @@ from xla_explorer.compiler.transforms.simplifiers.algebraic import (
     windows,
 )
 from xla_explorer.compiler.transforms.simplifiers.algebraic.as_xla import guarded
+from xla_explorer.compiler.transforms.simplifiers.algebraic.dot_order import cheaper_by
 from xla_explorer.compiler.transforms.simplifiers.algebraic.movement import (
     broadcasting,
     concatenation,
-    custom_calls,
     dynamic_indexing,
     dynamic_slicing,
     gathers,
@@ -48,18 +50,11 @@ from xla_explorer.compiler.transforms.simplifiers.algebraic.movement import (
     scatters,
     slicing,
 )
-from xla_explorer.compiler.transforms.simplifiers.algebraic.optional import (
-    dot_order,
-    finite_math,
-    other_forms,
-)
-from xla_explorer.compiler.transforms.simplifiers.algebraic.optional.dot_order import cheaper_by
 from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import asked_for_fast_math
 from xla_explorer.hlo.module import HloModule
 
 ALGEBRAIC_RULES = RuleSet.of_modules(
     "algsimp",
-    finite_math,
     addition,
     signs,
     multiplication,
@@ -89,7 +84,6 @@ ALGEBRAIC_RULES = RuleSet.of_modules(
     convolutions,
     collectives,
     tuples,
-    custom_calls,
     layouts,
 )
 
@@ -99,7 +93,12 @@ OPTIONAL_RULES = {
     "rewrite_no_op_bitcast_convert_to_bitcast": ("bitcast-convert-to-bitcast",),
     "supports_non_canonical_dots": ("sum-over-batches",),
     "as_xla": ("multiply-scaled-by-broadcast",),  # with XLA's rounding, which differs
-    "finite_math": tuple([rule.name for rule in RuleSet.of_modules("finite", finite_math)]),
+    "finite_math": (
+        "add-difference-of-floats",
+        "sum-minus-term-of-floats",
+        "subtract-equal-floats",
+        "multiply-float-by-zero",
+    ),
     "use_associative_reordering": (
         "dot-of-dot",
         "dot-of-reverse",

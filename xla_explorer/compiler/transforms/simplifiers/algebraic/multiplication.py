@@ -248,3 +248,15 @@ def square_of_rsqrt(
     return computation.add(
         "divide", instruction.shape, (splat_constant(computation, instruction.shape, 1), x)
     )
+
+
+@rule(
+    multiply(any_(), scalar(0, "zero")),
+    exactness=Exactness.FAST,
+    when=(inexact_type,),
+    before=_X + filled("zero", "f32[4]", 0) + "ROOT r = f32[4] multiply(x, zero)",
+    after=_X + filled("zero", "f32[4]", 0).replace("zero =", "ROOT zero ="),
+)
+def multiply_float_by_zero(zero: HloInstruction) -> HloInstruction:
+    """Rewrite x * 0 as 0, for finite floats; a negative x gives +0."""
+    return zero

@@ -40,19 +40,17 @@ from xla_explorer.compiler.transforms.simplifiers.algebraic.contractions import 
     DotDimensions,
     add_reducer,
 )
+from xla_explorer.compiler.transforms.simplifiers.algebraic.dot_analysis import (
+    dot_attributes,
+    has_a_dot_side,
+    mirrored_operand,
+    nested_dot,
+)
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import plain_reducer
 from xla_explorer.compiler.transforms.simplifiers.algebraic.movement.slicing import (
     bounds,
     paddings,
     slice_attributes,
-)
-from xla_explorer.compiler.transforms.simplifiers.algebraic.optional.mirrored_dots import (
-    mirrored_operand,
-)
-from xla_explorer.compiler.transforms.simplifiers.algebraic.optional.nested_dots import (
-    dot_attributes,
-    has_a_dot_side,
-    nested_dot,
 )
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.attributes.values import PaddingDimension, SliceDimension

@@ -1,1 +1,0 @@
-"""Rules that an option of the algebraic simplifier enables, as in XLA."""
