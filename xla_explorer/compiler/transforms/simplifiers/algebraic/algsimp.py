@@ -1,6 +1,33 @@
 """The algebraic simplifier: all algebraic rules to a fixed point.
 
 Source: algebraic_simplifier.cc.
+
+======================================  =======================================================
+option of XLA                           here
+======================================  =======================================================
+enable_fast_math                        finite_math: x - x, x * 0, x + (y - x), (x + y) - x
+use_associative_reordering,             the same (dot_order), with fast_math
+raise_slice_and_reduce_through_dot and
+their thresholds
+enable_scalar_multiply_reduction        a constant factor moves to the smallest of operands and
+                                        result of a dot or convolution; a product with other
+                                        readers stays, as in XLA
+enable_move_dot_param_to_rhs            the same: a parameter (after unary operations) on the
+                                        left, and anything else on the right
+use_convert_constant_folding            the same, except types below 8 bits
+enable_conditional_simplification       a branch index that is a converted predicate
+enable_hoist_transpose_of_reshape       a transpose between reshapes that only moves whole
+                                        dimensions of the operand; not after layout assignment
+executing_on_cpu                        division by a broadcast; on by default
+enable_sink_broadcast,                  the same, on by default as in XLA
+enable_conv_simplification,
+enable_dot_strength_reduction
+enable_conv_add_multiply_reorder,       holes
+very_small_gather_size,
+minmax_propagate_nan,
+enable_window_reduce_to_reduce_
+replacement and the other switches
+======================================  =======================================================
 """
 
 from __future__ import annotations
@@ -27,8 +54,6 @@ from xla_explorer.compiler.transforms.simplifiers.algebraic import (
     layouts,
     logic,
     multiplication,
-    odd_functions,
-    other_forms,
     reductions,
     signs,
     transcendental,
@@ -60,7 +85,6 @@ ALGEBRAIC_RULES = RuleSet.of_modules(
     multiplication,
     division,
     transcendental,
-    odd_functions,
     logic,
     comparison,
     choices,
@@ -80,7 +104,6 @@ ALGEBRAIC_RULES = RuleSet.of_modules(
     scatters,
     dot_order,
     contractions,
-    other_forms,
     convolutions,
     collectives,
     tuples,

@@ -12,7 +12,7 @@ from typing import Any
 from xla_explorer.compiler.rewriting.construction import splat_constant
 from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.example import filled, parameters
-from xla_explorer.compiler.rewriting.operators import and_, compare, select
+from xla_explorer.compiler.rewriting.operators import and_, compare, conditional, select
 from xla_explorer.compiler.rewriting.patterns import any_, splat, uniform_value
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.comparison import (
@@ -175,3 +175,43 @@ def both_below_reversed(
     if uniform_value(b) < uniform_value(a):
         return second
     return next(o for o in instruction.operands if o is not second)
+
+
+def chooses_by_a_predicate(i: HloInstruction) -> bool:
+    """Return True for two branches and an index that is a converted predicate."""
+    index = i.operands[0]
+    return (
+        len(i.called) == 2
+        and index.opcode.name == "convert"
+        and index.operands[0].shape.element_type.is_pred
+    )
+
+
+_BRANCHES = (
+    "no {\n  p = f32[] parameter(0)\n  ROOT q = f32[] negate(p)\n}\n---\n"
+    "yes {\n  p = f32[] parameter(0)\n  ROOT q = f32[] abs(p)\n}\n---\n"
+    "c = pred[] parameter(0)\nx = f32[] parameter(1)\n"
+)
+
+
+@rule(
+    conditional().that(chooses_by_a_predicate),
+    exactness=Exactness.BITWISE,
+    before=_BRANCHES
+    + "n = s32[] convert(c)\nROOT r = f32[] conditional(n, x, x), branch_computations={no, yes}",
+    after=_BRANCHES
+    + "ROOT r = f32[] conditional(c, x, x), true_computation=yes, false_computation=no",
+)
+def conditional_on_predicate(
+    computation: HloComputation, instruction: HloInstruction
+) -> HloInstruction:
+    """Rewrite a conditional on convert(p) as a conditional on p, whose true branch is first."""
+    index, no, yes = instruction.operands
+    return computation.add(
+        "conditional",
+        instruction.shape,
+        (index.operands[0], yes, no),
+        instruction.attributes,
+        called=instruction.called[::-1],
+        metadata=instruction.metadata,
+    )

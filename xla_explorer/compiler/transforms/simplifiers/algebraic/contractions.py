@@ -53,20 +53,10 @@ class DotDimensions:
         self.rhs_batch: tuple[int, ...] = a.value("rhs_batch_dims")
         self.lhs_contracting: tuple[int, ...] = a.value("lhs_contracting_dims")
         self.rhs_contracting: tuple[int, ...] = a.value("rhs_contracting_dims")
-        self.lhs_free = tuple(
-            [
-                d
-                for d in range(i.operands[0].shape.rank)
-                if d not in self.lhs_batch + self.lhs_contracting
-            ]
-        )
-        self.rhs_free = tuple(
-            [
-                d
-                for d in range(i.operands[1].shape.rank)
-                if d not in self.rhs_batch + self.rhs_contracting
-            ]
-        )
+        lhs = self.lhs_batch + self.lhs_contracting
+        self.lhs_free = tuple([d for d in range(i.operands[0].shape.rank) if d not in lhs])
+        rhs = self.rhs_batch + self.rhs_contracting
+        self.rhs_free = tuple([d for d in range(i.operands[1].shape.rank) if d not in rhs])
 
 
 def has_an_empty_side(i: HloInstruction) -> bool:
@@ -399,3 +389,58 @@ def dot_with_reordered_constant(
     return computation.add(
         "dot", instruction.shape, operands, instruction.attributes, metadata=instruction.metadata
     )
+
+
+def is_parameter_like(i: HloInstruction) -> bool:
+    """Return True for a parameter, or a chain of unary operations on one."""
+    while i.opcode.name != "parameter":
+        if len(i.operands) != 1:
+            return False
+        i = i.operands[0]
+    return True
+
+
+def has_a_parameter_left(i: HloInstruction) -> bool:
+    """Return True if only the left operand is a parameter after unary operations."""
+    return is_parameter_like(i.operands[0]) and not is_parameter_like(i.operands[1])
+
+
+@rule(
+    dot(any_("a"), any_("b")).that(has_a_parameter_left),
+    exactness=Exactness.approximate(4),
+    layout="insensitive",
+    before="a = f32[3,2] parameter(0)\nb = f32[2,4] parameter(1)\nc = f32[2,4] add(b, b)\n"
+    "ROOT r = f32[3,4] dot(a, c), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+    after="a = f32[3,2] parameter(0)\nb = f32[2,4] parameter(1)\nc = f32[2,4] add(b, b)\n"
+    "d = f32[4,3] dot(c, a), lhs_contracting_dims={0}, rhs_contracting_dims={1}\n"
+    "ROOT r = f32[3,4] transpose(d), dimensions={1,0}",
+)
+def dot_parameter_right(
+    computation: HloComputation, instruction: HloInstruction, a: HloInstruction, b: HloInstruction
+) -> HloInstruction:
+    """Rewrite dot(parameter, x) as the transpose of dot(x, parameter)."""
+    numbers, old = DotDimensions(instruction), instruction.attributes
+    batch, left, right = (len(d) for d in (numbers.lhs_batch, numbers.lhs_free, numbers.rhs_free))
+    order = (
+        *range(batch),
+        *range(batch + right, batch + right + left),
+        *range(batch, batch + right),
+    )
+    sizes = instruction.shape.dimensions
+    precision = old.value("operand_precision")
+    made = computation.add(
+        "dot",
+        instruction.shape.with_dimensions(
+            [*sizes[:batch], *sizes[batch + left :], *sizes[batch : batch + left]]
+        ),
+        (b, a),
+        old.with_values(
+            lhs_batch_dims=numbers.rhs_batch,
+            rhs_batch_dims=numbers.lhs_batch,
+            lhs_contracting_dims=numbers.rhs_contracting,
+            rhs_contracting_dims=numbers.lhs_contracting,
+            operand_precision=tuple(precision)[::-1] or None,
+        ),
+        metadata=instruction.metadata,
+    )
+    return transpose(computation, made, order, instruction.shape)

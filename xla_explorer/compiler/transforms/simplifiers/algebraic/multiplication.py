@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from xla_explorer.compiler.rewriting.construction import combine_constants, splat_constant
+from xla_explorer.compiler.rewriting.construction import (
+    broadcast_scalar,
+    combine_constants,
+    scalar_of,
+    splat_constant,
+)
 from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.example import filled, parameters
 from xla_explorer.compiler.rewriting.guards import (
@@ -22,7 +27,7 @@ from xla_explorer.compiler.rewriting.operators import (
     sqrt,
 )
 from xla_explorer.compiler.rewriting.operators import broadcast as broadcast_of
-from xla_explorer.compiler.rewriting.patterns import any_, constant, scalar, varying
+from xla_explorer.compiler.rewriting.patterns import any_, constant, one_of, scalar, splat, varying
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import (
     fixed,
@@ -35,6 +40,7 @@ from xla_explorer.compiler.transforms.simplifiers.algebraic.ranges import (
     root_of_largest_is_in_range,
     wraps_or_fast_math,
 )
+from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -260,3 +266,90 @@ def square_of_rsqrt(
 def multiply_float_by_zero(zero: HloInstruction) -> HloInstruction:
     """Rewrite x * 0 as 0, for finite floats; a negative x gives +0."""
     return zero
+
+
+_product = one_of("dot", "convolution")
+_AB = "a = f32[8,2] parameter(0)\nb = f32[2,16] parameter(1)\n"
+_DOT = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+
+
+def _scaled(computation: HloComputation, x: HloInstruction, c: HloInstruction) -> HloInstruction:
+    number = scalar_of(c)
+    assert number is not None  # the patterns require it
+    factor = number if not x.shape.rank else broadcast_scalar(computation, number, x.shape)
+    return computation.add("multiply", x.shape, (x, factor))
+
+
+def _smallest(*given: HloInstruction) -> int:
+    """Return the position of the smallest array, the first of equal ones."""
+    return min(range(len(given)), key=lambda k: given[k].shape.element_count)
+
+
+@rule(
+    multiply(_product(any_("x"), any_("y"), name="product").one_use(), splat("c")),
+    exactness=Exactness.FAST,
+    before=_AB
+    + f"d = f32[8,16] dot(a, b), {_DOT}\n"
+    + filled("c", "f32[8,16]", 2)
+    + "ROOT r = f32[8,16] multiply(d, c)",
+    after=_AB + filled("c", "f32[8,2]", 2) + "m = f32[8,2] multiply(a, c)\n"
+    f"ROOT r = f32[8,16] dot(m, b), {_DOT}",
+)
+def scale_of_product(
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    y: HloInstruction,
+    c: HloInstruction,
+    product: HloInstruction,
+) -> HloInstruction | Reason:
+    """Rewrite dot(x, y) * C as dot(x * C, y), if x or y is the smallest array."""
+    place = _smallest(product, x, y)
+    if not place or scalar_of(c) is None or x.shape.element_type is not c.shape.element_type:
+        return refuse("result-smallest", f"%{product.name} is not larger than its operands")
+    ends = (_scaled(computation, x, c), y) if place == 1 else (x, _scaled(computation, y, c))
+    return computation.add(
+        product.opcode, product.shape, ends, product.attributes, metadata=product.metadata
+    )
+
+
+def has_a_scaled_side(i: HloInstruction) -> bool:
+    """Return True if an operand is a multiply that nothing else reads."""
+    return any(o.opcode.name == "multiply" and len(o.users) == 1 for o in i.operands)
+
+
+@rule(
+    _product(any_("x"), any_("y")).that(has_a_scaled_side),
+    exactness=Exactness.FAST,
+    before="a = f32[8,32] parameter(0)\nb = f32[32,2] parameter(1)\n"
+    + filled("c", "f32[8,32]", 2)
+    + f"m = f32[8,32] multiply(a, c)\nROOT r = f32[8,2] dot(m, b), {_DOT}",
+    after="a = f32[8,32] parameter(0)\nb = f32[32,2] parameter(1)\n"
+    + filled("c", "f32[8,2]", 2)
+    + f"d = f32[8,2] dot(a, b), {_DOT}\nROOT r = f32[8,2] multiply(d, c)",
+)
+def product_of_scaled(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
+) -> HloInstruction | Reason:
+    """Rewrite dot(x * C, y) as dot(x, y) * C or dot(x, y * C), if that array is smaller."""
+    for side, operand in enumerate((x, y)):
+        if operand.opcode.name != "multiply" or len(operand.users) != 1:
+            continue
+        for value, factor in (operand.operands, operand.operands[::-1]):
+            if scalar_of(factor) is None:
+                continue
+            other = (x, y)[1 - side]
+            place = _smallest(operand, instruction, other)
+            if not place:
+                continue
+            given = _scaled(computation, other, factor) if place == 2 else other
+            ends = (value, given) if side == 0 else (given, value)
+            made = computation.add(
+                instruction.opcode,
+                instruction.shape,
+                ends,
+                instruction.attributes,
+                metadata=instruction.metadata,
+            )
+            return made if place == 2 else _scaled(computation, made, factor)
+    return refuse("scale-smallest", f"no operand of %{instruction.name} is scaled at a higher cost")

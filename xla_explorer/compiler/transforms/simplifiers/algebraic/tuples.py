@@ -9,18 +9,21 @@ from __future__ import annotations
 from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.example import parameters
 from xla_explorer.compiler.rewriting.operators import (
+    convert,
     custom_call,
     get_tuple_element,
     opt_barrier,
     sort,
 )
 from xla_explorer.compiler.rewriting.operators import tuple_ as tuple_of
-from xla_explorer.compiler.rewriting.patterns import any_
+from xla_explorer.compiler.rewriting.patterns import any_, constant
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.custom_calls import custom_call_target, is_pad_to_static
 from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.evaluator.conversion import convert as converted
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.shape import tuple_shape
 
 _XY = parameters("f32[4]", "x", "y")
@@ -161,3 +164,29 @@ def layout_constraint_to_copy(
 ) -> HloInstruction:
     """Rewrite a LayoutConstraint as a copy to its layout."""
     return computation.add("copy", instruction.shape, instruction.operands)
+
+
+def fills_bytes(instruction: HloInstruction) -> Reason | None:
+    """Require a type of at least 8 bits."""
+    kind = instruction.shape.element_type
+    if kind.is_pred or kind.bits >= 8:
+        return None
+    return refuse("packed-type", f"{kind.name} has fewer than 8 bits")
+
+
+@rule(
+    convert(constant("c")),
+    exactness=Exactness.BITWISE,
+    when=(fills_bytes,),
+    before="c = s32[2] constant({1, 2})\nROOT r = f32[2] convert(c)",
+    after="ROOT c = f32[2] constant({1, 2})\n",
+)
+def convert_of_constant(
+    computation: HloComputation, instruction: HloInstruction, c: HloInstruction
+) -> HloInstruction:
+    """Evaluate the conversion of a constant."""
+    return computation.add_constant(
+        literal_from_array(
+            converted(c.literal.array, instruction.shape.element_type), instruction.shape
+        )
+    )

@@ -10,7 +10,12 @@ import math
 
 import numpy as np
 
-from xla_explorer.compiler.rewriting.construction import reshape, splat_constant, with_dimensions
+from xla_explorer.compiler.rewriting.construction import (
+    reshape,
+    splat_constant,
+    transpose,
+    with_dimensions,
+)
 from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.example import filled
 from xla_explorer.compiler.rewriting.guards import static
@@ -19,6 +24,7 @@ from xla_explorer.compiler.rewriting.operators import iota as iota_of
 from xla_explorer.compiler.rewriting.operators import reshape as reshape_of
 from xla_explorer.compiler.rewriting.operators import reverse as reverse_of
 from xla_explorer.compiler.rewriting.operators import slice_ as slice_of
+from xla_explorer.compiler.rewriting.operators import transpose as transpose_of
 from xla_explorer.compiler.rewriting.patterns import BROADCAST, any_, operator
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.comparison import SIGNIFICAND
@@ -321,3 +327,57 @@ def reverse_of_reshape(
         computation.add("reverse", x.shape, (x,), with_dimensions(turned)),
         instruction.shape,
     )
+
+
+def moved_dimensions(i: HloInstruction) -> tuple[int, ...] | None:
+    """Return the permutation of reshape(transpose(reshape(x))), if it moves whole dimensions."""
+    turned = i.operands[0]
+    split = turned.operands[0]
+    source = split.operands[0]
+    groups: list[list[int]] = []
+    at = 0
+    for size in source.shape.dimensions:
+        group: list[int] = []
+        product = 1
+        while at < split.shape.rank and (product < size or not group):
+            group.append(at)
+            product *= split.shape.dimensions[at]
+            at += 1
+        if product != size:
+            return None
+        groups.append(group)
+    if at != split.shape.rank or math.prod(split.shape.dimensions) == 0:
+        return None
+    order: list[int] = []
+    rest = list(turned.attributes.value("dimensions"))
+    while rest:
+        moved = next((g for g in groups if g[0] == rest[0]), [])
+        if not moved or rest[: len(moved)] != moved:
+            return None
+        order.append(groups.index(moved))
+        rest = rest[len(moved) :]
+    sizes = tuple([source.shape.dimensions[d] for d in order])
+    return tuple(order) if sizes == i.shape.dimensions else None
+
+
+def moves_whole_dimensions(i: HloInstruction) -> bool:
+    """Return True if only whole dimensions move between two reshapes."""
+    return moved_dimensions(i) is not None
+
+
+@rule(
+    reshape_of(transpose_of(reshape_of(any_("x")).one_use()).one_use()).that(
+        moves_whole_dimensions
+    ),
+    exactness=Exactness.BITWISE,
+    layout="insensitive",
+    before="x = f32[2,3,20] parameter(0)\ns = f32[2,3,4,5] reshape(x)\n"
+    "t = f32[2,4,5,3] transpose(s), dimensions={0,2,3,1}\nROOT r = f32[2,20,3] reshape(t)",
+    after="x = f32[2,3,20] parameter(0)\nROOT r = f32[2,20,3] transpose(x), dimensions={0,2,1}",
+)
+def transpose_between_reshapes(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction | None:
+    """Rewrite reshape(transpose(reshape(x))) as transpose(x), if whole dimensions move."""
+    order = moved_dimensions(instruction)
+    return None if order is None else transpose(computation, x, order, instruction.shape)
