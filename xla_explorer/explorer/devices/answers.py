@@ -13,7 +13,7 @@ from xla_explorer.compiler.spmd.explanation.recorded_partitioning import (
 from xla_explorer.compiler.spmd.propagation.report import inlined, sharding_report
 from xla_explorer.explorer.devices.changes import changes_for
 from xla_explorer.explorer.devices.comparison import compare_devices
-from xla_explorer.explorer.devices.memory import device_memory
+from xla_explorer.explorer.devices.memory import device_memory, peak_bytes
 from xla_explorer.explorer.devices.overlap import overlap
 from xla_explorer.explorer.devices.partitioning_comparison import beside_xla
 from xla_explorer.explorer.devices.sharding_search import searched
@@ -49,6 +49,7 @@ __all__ = [
     "links_frame",
     "machine_of",
     "overlap",
+    "peak_bytes",
     "propagation_frame",
     "read_mesh",
     "read_specs",

@@ -415,12 +415,12 @@ class Devices(CallsOfDevices):
 
     def figures(self) -> dict[str, Any]:
         """Return the figures of a step: bytes sent, times, peak memory, collectives."""
-        placed, memory = self.placed, self.memory_per_device()
+        placed = self.placed
         return {
             "sent_bytes": placed.sent,
-            "collectives": len(placed.collectives),
+            "collectives": len(placed.transfers),
             "step_us": placed.schedule.us,
             "compute_us": placed.schedule.compute_us,
             "exposed_us": placed.schedule.exposed_us,
-            "peak_bytes": memory.peak_bytes,
+            "peak_bytes": answers().peak_bytes(placed),
         }

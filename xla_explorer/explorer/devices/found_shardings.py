@@ -61,7 +61,9 @@ class ShardingSearch(Report):
     memory_bytes : int
         The limit of a device.
     tried : int
-        Annotations that were costed.
+        Annotations that were costed: propagated, partitioned, and simulated.
+    estimated : int
+        Annotations that were only propagated and priced, to choose those that are costed.
     stopped : str
         Why the search ended.
     """
@@ -71,12 +73,13 @@ class ShardingSearch(Report):
         devices: AnnotatedDevices,
         found: Sequence[tuple[ShardingCandidate, Specs | None]],
         memory_bytes: int,
-        tried: int,
+        counts: tuple[int, int],
         stopped: str,
     ) -> None:
         self._devices, self._specs = devices, [specs for _, specs in found]
         self.rows = [row for row, _ in found]
-        self.memory_bytes, self.tried, self.stopped = memory_bytes, tried, stopped
+        self.memory_bytes, self.stopped = memory_bytes, stopped
+        self.tried, self.estimated = counts
 
     def specs(self, rank: int = 0) -> dict[str, tuple[str | tuple[str, ...] | None, ...]]:
         """Return the annotations of a candidate as JAX's users write them.
@@ -163,5 +166,8 @@ class ShardingSearch(Report):
         """Yield the candidates, the winner to paste, and what was searched."""
         yield Table(ShardingCandidate._fields, self.rows)
         yield Code("annotations of the best", self.paste())
-        yield Sentence(f"{number_of(self.tried, 'annotation')} costed; {self.stopped}")
+        yield Sentence(
+            f"{number_of(self.tried, 'annotation')} costed, chosen among"
+            f" {number_of(self.estimated, 'estimate')}; {self.stopped}"
+        )
         yield Sentence(SEARCHED)

@@ -98,8 +98,23 @@ class DeviceMemory(Report):
 
 def device_memory(placed: PlacedProgram) -> DeviceMemory:
     """Return the memory of one device by liveness in program order."""
-    entry = placed.program.module.entry
-    order = list(entry.sequence())
+    stored, ranges = _live_ranges(placed)
+    peak, where = peak_live_bytes(ranges)
+    rows = [
+        _row(placed, i, one.start <= where <= one.end)
+        for i, one in zip(stored, ranges, strict=False)
+    ]
+    return DeviceMemory(peak, sorted(rows, key=lambda row: -row.size))
+
+
+def peak_bytes(placed: PlacedProgram) -> int:
+    """Return the most bytes that one device holds at once."""
+    return peak_live_bytes(_live_ranges(placed)[1])[0]
+
+
+def _live_ranges(placed: PlacedProgram) -> tuple[list[HloInstruction], list[LiveRange]]:
+    """Return the stored values and their ranges; then come ranges inside loops and branches."""
+    order = list(placed.program.module.entry.sequence())
     ends = _ends(order)
     stored = [i for i in order if _is_stored(i)]
     last = len(order)
@@ -112,12 +127,7 @@ def device_memory(placed: PlacedProgram) -> DeviceMemory:
         inner = _inner_peak(i)
         if inner:
             ranges.append(LiveRange(ends[i][0], ends[i][0], inner))
-    peak, where = peak_live_bytes(ranges)
-    rows = [
-        _row(placed, i, one.start <= where <= one.end)
-        for i, one in zip(stored, ranges, strict=False)
-    ]
-    return DeviceMemory(peak, sorted(rows, key=lambda row: -row.size))
+    return stored, ranges
 
 
 def _ends(order: list[HloInstruction]) -> dict[HloInstruction, tuple[int, int]]:

@@ -1,18 +1,22 @@
 """`session.devices.search`: annotations of arguments by a beam search with the cost model.
 
 The axes of the mesh get their tactics one after another; the best few lists are kept. Then single
-arguments are changed as long as that helps. Every candidate is propagated, partitioned and costed.
+arguments are changed as long as that helps. An estimate from the propagated shardings orders the
+candidates; those that are shown are partitioned and costed too.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from xla_explorer.compiler.costs.machines import machine_of
+from xla_explorer.compiler.spmd.explanation.propagated_costs import PropagatedCosts
 from xla_explorer.compiler.spmd.propagation.graph_builder import graph_of
 from xla_explorer.explorer.devices.found_shardings import (
     ShardingCandidate,
@@ -107,6 +111,38 @@ class _Tried:
         return (over, round(one["step_us"], 3), one["peak_bytes"], one["sent_bytes"])
 
 
+_Way = TypeVar("_Way")
+Spec = tuple[tuple[str, ...], ...]
+"""The axes of each dimension of a value."""
+
+
+class Estimates:
+    """Orders candidates by their estimates. count: those that were estimated."""
+
+    def __init__(self, module: HloModule, machine: str, limit: int) -> None:
+        self._costs, self._limit = PropagatedCosts(module, machine), limit
+        self._known: dict[str, tuple[bool, float]] = {}
+
+    @property
+    def count(self) -> int:
+        """The number of annotations that were estimated."""
+        return len(self._known)
+
+    def ordered(
+        self, ways: Sequence[_Way], specs: Callable[[_Way], Specs], end: float
+    ) -> list[_Way]:
+        """Return the candidates, the best estimate first; those after the end come last."""
+        found: list[tuple[tuple[bool, float], int]] = []
+        for k, way in enumerate(ways):
+            made = specs(way)
+            key = str(made)
+            if key not in self._known and time.monotonic() < end:
+                cost = self._costs.cost(made)
+                self._known[key] = cost.argument_bytes > self._limit, cost.us
+            found.append((self._known.get(key, (True, math.inf)), k))
+        return [ways[k] for _, k in sorted(found)]
+
+
 @dataclass
 class _Search:
     """The state of one search."""
@@ -122,6 +158,7 @@ class _Search:
         graph = graph_of(self.devices.given_module.clone())
         mesh = graph.mesh
         self.tactics = Tactics(graph, mesh, self.over)
+        self.estimates = Estimates(self.devices.given_module, self.devices.topology, self.limit)
         baselines = [one for one in self._baselines(mesh) if one is not None]
         lists = self._beam(mesh)
         best = min([*baselines, *lists], key=lambda one: one.order)
@@ -135,7 +172,8 @@ class _Search:
         others = {one.order: one for one in reversed(every)}.values()
         shown = [one for one in every if one in baselines or one in list(others)[-_SHOWN:]]
         rows = [(_row(k, one), one.specs) for k, one in enumerate(shown)]
-        return ShardingSearch(self.devices, rows, self.limit, len(every), stopped)
+        counts = len(every), self.estimates.count
+        return ShardingSearch(self.devices, rows, self.limit, counts, stopped)
 
     def _over(self) -> bool:
         return len(self.known) >= self.most or time.monotonic() >= self.deadline
@@ -181,35 +219,57 @@ class _Search:
         start = self._cost("replicated", self.tactics.specs([]))
         if start is not None:
             kept = [((), start)]
-        for axis, size in mesh.axes:
-            if size == 1:
-                continue
+        axes = [axis for axis, size in mesh.axes if size > 1]
+        for k, axis in enumerate(axes):
             found = {str(one.specs): (tactics, one) for tactics, one in kept}
-            for tactics, _ in kept:
-                for tactic in self.tactics.of_axis(axis, _SETS):
-                    if self._over():
-                        break
-                    made = (*tactics, tactic)
-                    one = self._cost(_name(made), self.tactics.specs(made))
-                    if one is not None:
-                        found.setdefault(str(one.specs), (made, one))
+            made = [
+                (*tactics, tactic)
+                for tactics, _ in kept
+                for tactic in self.tactics.of_axis(axis, _SETS)
+            ]
+            # The axes that follow, and the changes of single arguments, get as much time each.
+            end = self._share(len(axes) - k + 1)
+            for way in self.estimates.ordered(made, self.tactics.specs, self._share(2, end)):
+                if self._over() or time.monotonic() >= end:
+                    break
+                one = self._cost(_name(way), self.tactics.specs(way))
+                if one is not None:
+                    found.setdefault(str(one.specs), (way, one))
             kept = _best(list(found.values()))
         return [one for _, one in kept]
+
+    def _share(self, parts: int, end: float | None = None) -> float:
+        """Return when a part of the time that is left until the end, or the deadline, is over."""
+        now = time.monotonic()
+        return now + max((self.deadline if end is None else end) - now, 0.0) / parts
 
     def _improved(self, best: _Tried, mesh: Mesh) -> _Tried:
         """Change one argument after another while that helps."""
         better = True
         while better and best.specs is not None:
             better = False
-            for name in [one for one in best.specs if one in self.over]:
-                for spec in _changes(best.specs[name], [axis for axis, _ in mesh.axes]):
-                    if self._over():
-                        return best
-                    changed = {**best.specs, name: spec}
-                    one = self._cost(f"{best.name}; %{name} apart", changed)
-                    if one is not None and one.order < best.order:
-                        best, better = one, True
+            specs = best.specs
+            changes = [
+                (name, spec)
+                for name in specs
+                if name in self.over
+                for spec in _changes(specs[name], [axis for axis, _ in mesh.axes])
+            ]
+            for name, spec in self.estimates.ordered(
+                changes, partial(_changed, specs), self._share(2)
+            ):
+                if self._over():
+                    return best
+                one = self._cost(f"{best.name}; %{name} apart", {**specs, name: spec})
+                if one is not None and one.order < best.order:
+                    best, better = one, True
+                    break
         return best
+
+
+def _changed(specs: Specs, change: tuple[str, Spec]) -> Specs:
+    name, spec = change
+    return {**specs, name: spec}
 
 
 def _best(
@@ -223,9 +283,7 @@ def _best(
     return list(kept.values())
 
 
-def _changes(
-    spec: tuple[tuple[str, ...], ...], axes: Sequence[str]
-) -> Iterator[tuple[tuple[str, ...], ...]]:
+def _changes(spec: Spec, axes: Sequence[str]) -> Iterator[Spec]:
     """Yield a sharding with one axis gone, moved or added."""
     for axis in axes:
         without = tuple([tuple([one for one in dim if one != axis]) for dim in spec])

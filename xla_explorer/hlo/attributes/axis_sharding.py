@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final
 
@@ -101,6 +102,7 @@ class AxisSharding:
         """The opcode that combines two terms of an unreduced value."""
         return _COMBINERS.get(self.reduction, "add")
 
+    @lru_cache(maxsize=4096)  # noqa: B019  # the value is frozen; many have the same
     def tiles(self, mesh: Mesh) -> Sharding:
         """Return the equivalent tiled sharding. KeyError if the mesh lacks an axis."""
         return Sharding.of_axes(mesh, self.dimensions, self.manual, self.unreduced)

@@ -89,13 +89,18 @@ class PlacedProgram:
     def collectives(self) -> list[Collective]:
         """The collectives in the order of the step."""
         found = []
-        for slot in self.schedule.slots:
-            traffic = traffic_of(slot.instruction, self.program.devices)
-            if traffic is not None:
-                axes = axes_of(self.program.mesh, traffic)
-                cause = cause_of(self.program, slot.instruction, axes)
-                found.append(placed(self.topology, slot, traffic, axes, (cause,)))
+        for slot, traffic in self.transfers:
+            axes = axes_of(self.program.mesh, traffic)
+            cause = cause_of(self.program, slot.instruction, axes)
+            found.append(placed(self.topology, slot, traffic, axes, (cause,)))
         return found
+
+    @cached_property
+    def transfers(self) -> list[tuple[Slot, CollectiveTraffic]]:
+        """The collectives without their causes, which take longer to find."""
+        slots = self.schedule.slots
+        found = [(slot, traffic_of(slot.instruction, self.program.devices)) for slot in slots]
+        return [(slot, traffic) for slot, traffic in found if traffic is not None]
 
     def spec(self, row: ShardingRow) -> str:
         """Return the sharding of a value as JAX's users write it."""
@@ -104,7 +109,7 @@ class PlacedProgram:
     @property
     def sent(self) -> float:
         """Bytes that one device sends in a step."""
-        return sum([one.sent for one in self.collectives])
+        return sum([traffic.sent * slot.trips for slot, traffic in self.transfers])
 
 
 def axes_of(mesh: Mesh, traffic: CollectiveTraffic) -> tuple[str, ...]:

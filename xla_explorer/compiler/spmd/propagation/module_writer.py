@@ -43,6 +43,7 @@ class ModuleWriter:
     graph: FlowGraph
     reshards: bool = True
     copied: dict[tuple[HloInstruction, int], Value] = field(default_factory=dict)
+    _texts: dict[tuple[ValueSharding | None, frozenset[str]], str] = field(default_factory=dict)
 
     def write(self) -> None:
         """Write every sharding and replace Shardy's custom calls."""
@@ -88,6 +89,12 @@ class ModuleWriter:
 
     def sharding_text(self, sharding: ValueSharding | None, manual: frozenset[str]) -> str:
         """Return HLO's text of a sharding, inside a region with some manual axes."""
+        key = sharding, manual
+        if key not in self._texts:
+            self._texts[key] = self._text_of(sharding, manual)
+        return self._texts[key]
+
+    def _text_of(self, sharding: ValueSharding | None, manual: frozenset[str]) -> str:
         mesh = self.graph.mesh
         if sharding is None:
             if not manual:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -55,7 +55,7 @@ class ShardingRow:
     origins: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ShardingReport:
     """The propagated shardings of a module, with every step and refusal.
 
@@ -74,10 +74,27 @@ class ShardingReport:
 operand-0 -> result-0, step 0); %x is annotated (input: 0)
     """
 
-    graph: FlowGraph
-    rows: tuple[ShardingRow, ...]
-    steps: tuple[PropagationStep, ...]
-    refusals: tuple[PropagationRefusal, ...]
+    propagation: ShardyPropagation
+
+    @property
+    def graph(self) -> FlowGraph:
+        """The values and operations with their shardings."""
+        return self.propagation.graph
+
+    @property
+    def steps(self) -> Sequence[PropagationStep]:
+        """Every step, in order."""
+        return self.propagation.steps
+
+    @cached_property
+    def rows(self) -> tuple[ShardingRow, ...]:
+        """One for each value that has dimensions; computed at the first use."""
+        return tuple(_rows(self.graph))
+
+    @cached_property
+    def refusals(self) -> tuple[PropagationRefusal, ...]:
+        """Every axis that a value could have taken, and why not; computed at the first use."""
+        return tuple(self.propagation.refusals())
 
     def row(self, name: str) -> ShardingRow:
         """Return the row of a value by name, with or without `%`. KeyError for other names."""
@@ -88,15 +105,15 @@ operand-0 -> result-0, step 0); %x is annotated (input: 0)
         raise KeyError(f"no value %{wanted} has a sharding; report.rows lists all")
 
     @cached_property
-    def _by_name(self) -> dict[str, list[ShardingRow]]:
-        found: dict[str, list[ShardingRow]] = {}
-        for row in self.rows:
-            found.setdefault(row.name.split("#")[0], []).append(row)
+    def _by_name(self) -> dict[str, dict[str, Value]]:
+        found: dict[str, dict[str, Value]] = {}
+        for value in _shown(self.graph):
+            found.setdefault(value.instruction.name, {}).setdefault(repr(value), value)
         return found
 
     def rows_of(self, name: str) -> list[ShardingRow]:
         """Return the rows of an instruction, one for each element of a tuple; [] for others."""
-        return self._by_name.get(name.lstrip("%"), [])
+        return [_row(self.graph, v) for v in self._by_name.get(name.lstrip("%"), {}).values()]
 
     def steps_of(self, name: str) -> list[PropagationStep]:
         """Return the steps that gave axes to a value, in order."""
@@ -183,18 +200,22 @@ def propagated(module: HloModule) -> tuple[HloModule, ShardingReport]:
     """
     copy = inlined(module)
     graph = graph_of(copy)
-    propagation = ShardyPropagation(graph).run()
-    rows = tuple(_rows(graph))
-    report = ShardingReport(graph, rows, tuple(propagation.steps), tuple(propagation.refusals()))
-    return copy, report
+    return copy, ShardingReport(ShardyPropagation(graph).run())
+
+
+def _shown(graph: FlowGraph) -> Iterator[Value]:
+    """Yield the values with a sharding and dimensions, without Shardy's markers."""
+    for value in graph.all_values():
+        is_marker = custom_call_target(value.instruction).startswith("xla.sdy.Func")
+        if value.sharding is not None and value.sizes and not is_marker:
+            yield value
 
 
 def _rows(graph: FlowGraph) -> Sequence[ShardingRow]:
     found: dict[str, ShardingRow] = {}
-    for value in graph.all_values():
-        is_marker = custom_call_target(value.instruction).startswith("xla.sdy.Func")
-        if value.sharding is not None and value.sizes and not is_marker:
-            found.setdefault(repr(value), _row(graph, value))
+    for value in _shown(graph):
+        if repr(value) not in found:
+            found[repr(value)] = _row(graph, value)
     return list(found.values())
 
 

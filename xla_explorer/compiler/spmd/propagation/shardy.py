@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from xla_explorer.compiler.spmd.propagation.axis_lists import Axis, is_prefix
 from xla_explorer.compiler.spmd.propagation.constraints import apply_constraints, name_origins
@@ -37,7 +38,7 @@ from xla_explorer.compiler.spmd.propagation.steps import (
     taken_axes,
 )
 from xla_explorer.compiler.spmd.propagation.value_sharding import TensorProjection, ValueSharding
-from xla_explorer.compiler.spmd.rules.factor_rule import identity_rule, letter
+from xla_explorer.compiler.spmd.rules.factor_rule import FactorRule, identity_rule, letter
 from xla_explorer.foundation.limits import check_deadline
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -48,11 +49,13 @@ Decide = Callable[[HloInstruction, Sequence[PropagationStep]], bool]
 class ShardyPropagation:
     """Propagates the shardings of one graph in place, and records each step.
 
-    decide: returns False if an instruction must not take axes; called before each change.
+    decide: returns False if an instruction must not take axes; called before each change. records:
+    False if only the shardings are wanted, not the steps and origins; nothing is decided then.
     """
 
     graph: FlowGraph
     decide: Decide = lambda _, __: True
+    records: bool = True
     steps: list[PropagationStep] = field(default_factory=list)
     number: int = 0
     level: int = 0
@@ -123,29 +126,22 @@ class ShardyPropagation:
         directions: list[Direction],
     ) -> None:
         """Run one step of an operation and write the new shardings to its values."""
-        step = _factor_step(operation, given, directions)
-        rule = step.rule
-        before = [{k: one.axes for k, one in t.factors.items()} for t in step.tensors]
-        changed = step.propagate()
-        if not changed:
-            return
-        taken: dict[int, list[Taken]] = {}
-        for one in taken_axes(before, step.tensors, rule):
-            taken.setdefault(one.target, []).append(one)
+        rule = operation.rule
+        assert rule is not None
+        changes = _changes(rule, tuple(given), tuple(directions), is_elementwise(operation))
         updated = False
-        for place in sorted(changed):
-            new = step.tensors[place].sharding(rule.tensors[place], rule.sizes)
-            old = given[place]
-            if new == old or (old is None and new.is_empty):
-                continue
-            updated |= self._take(operation, place, new, taken.get(place, []))
+        for place, new, taken in changes:
+            updated |= self._take(operation, place, new, taken)
         self.number += updated
 
     def _take(
-        self, operation: FlowOperation, place: int, new: ValueSharding, taken: list[Taken]
+        self, operation: FlowOperation, place: int, new: ValueSharding, taken: Sequence[Taken]
     ) -> bool:
         """Give a value a new sharding, and record the axes; False if a decision forbids it."""
         value, sizes = operation.tensors[place].value, dict(self.graph.mesh.axes)
+        if not self.records:
+            self._set(operation, value, _stored(operation, place, new))
+            return True
         levels = (self.priority, self.level)
         made = [record(self.number, levels, operation, one, sizes) for one in taken]
         if not self.decide(value.instruction, made):
@@ -238,15 +234,44 @@ class ShardyPropagation:
         return found
 
 
+Change = tuple[int, ValueSharding, tuple[Taken, ...]]
+"""The number of a tensor, its new sharding, and the axes that it took."""
+
+
+@lru_cache(maxsize=1 << 16)
+def _changes(
+    rule: FactorRule,
+    given: tuple[ValueSharding | None, ...],
+    directions: tuple[Direction, ...],
+    elementwise: bool,
+) -> tuple[Change, ...]:
+    """Return the changes of one step; equal operations of many layers are computed once."""
+    step = _factor_step(rule, given, directions, elementwise)
+    before = [{k: one.axes for k, one in t.factors.items()} for t in step.tensors]
+    changed = step.propagate()
+    if not changed:
+        return ()
+    taken: dict[int, list[Taken]] = {}
+    for one in taken_axes(before, step.tensors, rule):
+        taken.setdefault(one.target, []).append(one)
+    found: list[Change] = []
+    for place in sorted(changed):
+        new = step.tensors[place].sharding(rule.tensors[place], rule.sizes)
+        old = given[place]
+        if new == old or (old is None and new.is_empty):
+            continue
+        found.append((place, new, tuple(taken.get(place, []))))
+    return tuple(found)
+
+
 def _factor_step(
-    operation: FlowOperation,
-    given: list[ValueSharding | None],
-    directions: list[Direction],
+    rule: FactorRule,
+    given: Sequence[ValueSharding | None],
+    directions: Sequence[Direction],
+    elementwise: bool,
     report: list[Refused] | None = None,
 ) -> FactorStep:
     """Return the step of an operation; values without a sharding are open everywhere."""
-    rule = operation.rule
-    assert rule is not None
     tensors = [
         TensorProjection.of(
             one if one is not None else ValueSharding.open_everywhere(len(tensor)), tensor, rule
@@ -258,7 +283,7 @@ def _factor_step(
         if report is not None:
             report.append(refused)
 
-    return FactorStep(rule, tensors, directions, is_elementwise(operation), note)
+    return FactorStep(rule, tensors, directions, elementwise, note)
 
 
 def _seen(operation: FlowOperation, place: int, value: Value) -> ValueSharding | None:
@@ -317,7 +342,8 @@ def _refusals_of(operation: FlowOperation, sizes: dict[str, int]) -> Iterable[Pr
     if not any(one is not None and one.axes for one in given):
         return []
     report: list[Refused] = []
-    step = _factor_step(operation, given, directions_of(operation, LEVELS - 1), report)
+    directions = directions_of(operation, LEVELS - 1)
+    step = _factor_step(rule, given, directions, is_elementwise(operation), report)
     held = [{k: one.axes for k, one in t.factors.items()} for t in step.tensors]
     step.propagate()
     report += _conflicts(held, rule.blocked)

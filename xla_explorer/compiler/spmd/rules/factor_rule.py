@@ -8,6 +8,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 
@@ -61,12 +62,23 @@ class FactorRule:
     blocked: frozenset[int] = frozenset()
     custom: bool = False
 
-    @property
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.sizes, self.operands, self.results, self.blocked))
+
+    @cached_property
     def tensors(self) -> tuple[Tensor, ...]:
         """The operands, then the results."""
         return self.operands + self.results
 
     def __str__(self) -> str:
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         sides = [", ".join(map(_tensor_text, side)) for side in (self.operands, self.results)]
         text = f"({sides[0]})->({sides[1]})"
         if self.sizes:

@@ -11,6 +11,12 @@ from xla_explorer.hlo.instruction import HloInstruction
 RuleFunction = Callable[[HloInstruction], FactorRule | None]
 _F = TypeVar("_F", bound=RuleFunction)
 _RULES: Final[dict[str, RuleFunction]] = {}
+_BY_SHAPES: Final = frozenset(
+    ["broadcast", "convert", "copy", "dot", "reduce", "reshape", "transpose"]
+)
+"""Opcodes whose rules follow from attributes and shapes alone, as those of element-wise ones do."""
+_KNOWN: Final[dict[tuple[object, ...], FactorRule | None]] = {}
+_MOST_KNOWN: Final = 1 << 14
 
 
 def sharding_rule(*opcodes: str) -> Callable[[_F], _F]:
@@ -28,8 +34,20 @@ def sharding_rule(*opcodes: str) -> Callable[[_F], _F]:
 
 def rule_of(i: HloInstruction) -> FactorRule | None:
     """Return the sharding rule of an instruction; None if shardings do not pass through it."""
-    found = _RULES.get(i.opcode.name)
-    return None if found is None else found(i)
+    name = i.opcode.name
+    found = _RULES.get(name)
+    if found is None:
+        return None
+    if not (i.opcode.elementwise or name in _BY_SHAPES):
+        return found(i)
+    shapes = [o.shape.dimensions if o.shape.is_array else None for o in i.operands]
+    results = [leaf.dimensions if leaf.is_array else None for _, leaf in i.shape.leaves()]
+    key = name, i.attributes, *shapes, *results
+    if key not in _KNOWN:
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.clear()
+        _KNOWN[key] = found(i)
+    return _KNOWN[key]
 
 
 def opcodes_with_rules() -> frozenset[str]:
