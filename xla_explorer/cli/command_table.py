@@ -68,6 +68,13 @@ COMMANDS = (
             help="compare with the numpy evaluator; exit code 1 when they differ",
         ),
         argument("--time", action="store_true", help="print a profile instead of the result"),
+        argument(
+            "--partitions",
+            type=int,
+            metavar="N",
+            help="run on N virtual devices by the module's shardings; arguments and results are"
+            " whole arrays",
+        ),
         argument("-o", "--output", metavar="FILE.npz", help="write the results"),
     ),
     command(

@@ -30,6 +30,7 @@ from xla_explorer.cli.output import on_terminal, print_frame, print_json, print_
 from xla_explorer.cli.same_command import same as same
 from xla_explorer.cli.script_command import why_slow_script
 from xla_explorer.cli.shard_command import shard as shard
+from xla_explorer.cli.shard_command import state_partitions
 from xla_explorer.cli.terminal import print_exactly, say
 from xla_explorer.cli.tour import tour as run_tour
 from xla_explorer.cli.versions_command import versions as versions
@@ -111,10 +112,15 @@ def lab(given: Namespace) -> int:
 def run(given: Namespace) -> int:
     """Compile and run; print the result, or write it."""
     module = read_module(given.file, given)
+    if given.partitions is not None:
+        state_partitions(module, given.partitions)
     session = compile(module, given.backend, given.passes)
     arguments, which = read_arguments(given, module)
     leaves = session.signature.leaves(arguments)
-    values = session.executable.execute(leaves)
+    if given.partitions is None:
+        values = session.executable.execute(leaves)
+    else:
+        values = flatten_value(session.devices(*arguments))
     if given.output:
         with replaced_file(
             given.output if given.output.endswith(".npz") else f"{given.output}.npz"

@@ -12,13 +12,16 @@ from xla_explorer.explorer.devices.device_calls import answers
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.foundation.suggestions import nearest
+from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.analysis.effects import is_observable
+from xla_explorer.hlo.analysis.manual_regions import BORDERS
 from xla_explorer.hlo.attributes.mesh import Mesh
 from xla_explorer.hlo.attributes.sharding_error import ShardingError, argument_error
 from xla_explorer.hlo.module import HloModule
 
 _NAMES: Final = ("in_shardings", "out_shardings")
 _MOST_TEXT: Final = 120
+_GIVE_MESH: Final = 'give the axes: xe.jit(f, mesh={"data": 2, "model": 4}, ...)'
 
 
 class _Shown(str):
@@ -57,10 +60,11 @@ class JaxShardings:
             current = places.get_abstract_mesh()
             if found is not None or not current.empty:
                 return current if found is None else found
-            raise XlaExplorerError(
-                f"{' and '.join(given)} name axes, so a mesh must be given",
-                'give the axes: xe.jit(f, mesh={"data": 2, "model": 4}, ...)',
-            )
+            name, tree = next(iter(given.items()))
+            raise argument_error(
+                name, self._text(tree), "", f"{' and '.join(given)} name axes, so a mesh must be"
+                " given", _GIVE_MESH,
+            )  # fmt: skip
         axes = mesh.axes if isinstance(mesh, Mesh) else answers().read_mesh(mesh).axes
         names, sizes = tuple([name for name, _ in axes]), tuple([size for _, size in axes])
         # Newer versions of JAX make axes explicit, whose shardings are types of the program.
@@ -179,12 +183,18 @@ class JaxShardings:
     def _text(self, tree: Any) -> str:
         """Return a pytree of shardings as users write it."""
         shown = self._jax.tree.map(
-            lambda one: _Shown(partition_spec_text(one.spec)) if hasattr(one, "spec") else one,
+            self._shown,
             tree,
             is_leaf=self._is_leaf,
         )
         text = repr(shown)
         return text if len(text) <= _MOST_TEXT else text[: _MOST_TEXT - 3] + "..."
+
+    def _shown(self, one: Any) -> Any:
+        spec = (
+            one if isinstance(one, self._jax.sharding.PartitionSpec) else getattr(one, "spec", None)
+        )
+        return one if spec is None else _Shown(partition_spec_text(spec))
 
     def _refused(self, problem: ValueError) -> ShardingError:
         """Return the error for a sharding that JAX refuses while it lowers the function."""
@@ -220,9 +230,9 @@ def taken_shardings(options: dict[str, Any]) -> tuple[JaxShardings | None, Any]:
     if mesh is None and not named and not any(map(_names_devices, given.values())):
         return None, None
     if mesh is None and not given:
-        raise XlaExplorerError(
-            "shardings name axes, so a mesh must be given",
-            'give the axes: xe.jit(f, mesh={"data": 2, "model": 4}, ...)',
+        text = named if isinstance(named, str) else str(dict(named))
+        raise argument_error(
+            "shardings", text, "", "shardings name axes, so a mesh must be given", _GIVE_MESH
         )
     return JaxShardings(mesh, given), named
 
@@ -230,9 +240,12 @@ def taken_shardings(options: dict[str, Any]) -> tuple[JaxShardings | None, Any]:
 def why_joined(module: HloModule) -> str:
     """Return why one program computes for all devices; empty for a partitioned program.
 
-    Each device would repeat an effect, and draw other numbers.
+    Each device would repeat an effect, and draw other numbers. The borders of manual regions are
+    marked as effects only so that XLA keeps them.
     """
     for i in module.instructions():
+        if custom_call_target(i) in BORDERS:
+            continue
         if is_observable(i) or i.opcode.name in ("rng", "rng-get-and-update-state"):
             return f"%{i.name} has an effect, or draws random numbers"
     return ""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.cli.main import main
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 PROGRAM = """ENTRY e {
@@ -69,3 +71,59 @@ def test_groups_that_overlap_or_do_not_fit(groups: str, message: str, hint: str)
         xe.compile(SUM.replace("GROUPS", groups)).devices.run([[np.float32(1)]] * 4)
     assert message in str(caught.value) and hint in caught.value.hint
     assert "<hlo>:9:" in str(caught.value) and "^" in str(caught.value)
+
+
+DIVERGENT = """HloModule m, num_partitions=4
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+yes { x = f32[4] parameter(0)
+  ROOT s = f32[4] all-reduce(x), channel_id=1, use_global_device_ids=true, replica_groups={{0,1,2,3}}, to_apply=add }
+no { ROOT x = f32[4] parameter(0) }
+ENTRY main {
+  x = f32[4] parameter(0)
+  id = u32[] partition-id()
+  zero = u32[] constant(0)
+  p = pred[] compare(id, zero), direction=EQ
+  ROOT r = f32[4] conditional(p, x, x), true_computation=yes, false_computation=no
+}"""
+TILED = "HloModule m, num_partitions=4\nENTRY e { ROOT x = f32[4,6] parameter(0), sharding=TILES }"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "place", "message"),
+    [
+        (["shard"], DIVERGENT, "program.hlo:4:", "never arrives"),
+        (["shard"], SUM.replace("GROUPS", "{{0,1},{1,2,3}}"), "program.hlo:9:", "listed twice"),
+        (["shard"], TILED.replace("TILES", "{devices=[8,1]<=[8]}"), "program.hlo:2:", "8 tiles"),
+        (["shard"], "HloModule m\nENTRY e { ROOT x = f32[4] parameter(0) }", "program.hlo:1:", "one device"),
+        (["run", "--partitions", "4"], SUM.replace("GROUPS", "{{0,1},{1,2,3}}"), "program.hlo:9:", "listed twice"),
+        (["run", "--partitions", "4"], TILED.replace("TILES", "{devices=[4]<=[4]}"), "program.hlo:2:", "the value has 2"),
+        (["run", "--partitions", "8"], TILED.replace("TILES", "{replicated}"), "--partitions:1:", "of 4 devices"),
+        (["run", "--partitions", "1"], PROGRAM, "--partitions:1:", "no number of devices"),
+    ],
+)  # fmt: skip
+def test_commands_refuse_with_a_caret(
+    arguments: list[str],
+    text: str,
+    place: str,
+    message: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / "program.hlo"
+    path.write_text(text)
+    assert main([arguments[0], str(path), *arguments[1:]]) == 2
+    shown = capsys.readouterr()
+    assert place in shown.err and message in shown.err
+    assert "^" in shown.err and "hint: " in shown.err and not shown.out
+
+
+def test_a_command_runs_a_program_on_virtual_devices(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "program.hlo"
+    path.write_text(TILED.replace("TILES", "{devices=[4,1]<=[4]}"))
+    shown = []
+    for more in ([], ["--partitions", "4"]):
+        assert main(["run", str(path), *more]) == 0
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1] and "float32[4, 6]" in shown[0]

@@ -96,20 +96,7 @@ class DeviceRuns:
 
     def _classes(self) -> list[tuple[int, ...]] | None:
         """Return, for each parameter leaf, classes of devices with the same shard."""
-        if self.partitioned is None:
-            return None
-        found = []
-        for shape, sharding in self.partitioned.shards.parameters:
-            parts = [
-                (
-                    *[(s.start, s.stop) for s in sharding.part(shape.dimensions, d)],
-                    sharding.of_subgroup("unreduced", d),
-                )
-                for d in range(self.count)
-            ]
-            numbers = {part: number for number, part in enumerate(dict.fromkeys(parts))}
-            found.append(tuple([numbers[part] for part in parts]))
-        return found
+        return None if self.partitioned is None else self.partitioned.shards.classes()
 
     @cached_property
     def _signature(self) -> Signature:

@@ -21,6 +21,7 @@ from xla_explorer.hlo.primitive_type import TOKEN
 
 INTO: Final = frozenset(["xla.sdy.GlobalToLocalShape", "SPMDFullToShardShape"])
 OUT_OF: Final = frozenset(["xla.sdy.LocalToGlobalShape", "SPMDShardToFullShape"])
+BORDERS: Final = INTO | OUT_OF
 _MESH: Final = re.compile(
     r"([\w.$-]+|\"[^\"]*\")\s*=\s*#sdy\.mesh(<\[[^\]]*\](?:\s*,\s*device_ids\s*=\s*\[[^\]]*\])?>)"
 )
@@ -53,7 +54,7 @@ def device_count(module: HloModule) -> int:
     """Return the number of partitions of a module with manual regions; 0 without regions."""
     if not {"num_partitions", "frontend_attributes"} & set(module.attributes):
         return 0
-    if not any(custom_call_target(i) in INTO | OUT_OF for i in module.instructions()):
+    if not any(custom_call_target(i) in BORDERS for i in module.instructions()):
         return 0
     return max(
         [

@@ -14,6 +14,7 @@ from xla_explorer.compiler.spmd.explanation.recorded_partitioning import recorde
 from xla_explorer.explorer.session import Session
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.effects import is_observable
+from xla_explorer.hlo.evaluator.devices.deadlocks import DeadlockError
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.pjrt.sharded.devices_layout import Layout
 
@@ -45,9 +46,12 @@ def program_of_devices(
         whole.entry.set_attributes(i, i.attributes.with_values(sharding=text))
     try:
         whole.attributes["num_partitions"] = layout.count
-        local = recorded_partitioning(whole).module
-        reason = _other_shards(local, layout)
-        return reason or _compiled(session, local, 1, layout.count)
+        recorded = recorded_partitioning(whole)
+        recorded.check_meetings()
+        reason = _other_shards(recorded.module, layout)
+        return reason or _compiled(session, recorded.module, 1, layout.count)
+    except DeadlockError:  # joined in one program, its devices would not wait as real ones do
+        raise
     except Exception as problem:  # whatever the partitioner meets: the joined program runs
         return refuse("not-partitioned", f"{module.name} is not partitioned: {problem}")
 

@@ -45,6 +45,21 @@ class ArrayShards:
             for k, (shape, sharding) in enumerate(self.results)
         ]
 
+    def classes(self) -> list[tuple[int, ...]]:
+        """Return for each leaf of the arguments a number per device, equal for equal shards."""
+        found = []
+        for shape, sharding in self.parameters:
+            parts = [
+                (
+                    *[(s.start, s.stop) for s in sharding.part(shape.dimensions, d)],
+                    sharding.of_subgroup("unreduced", d),
+                )
+                for d in range(self.count)
+            ]
+            numbers = {part: number for number, part in enumerate(dict.fromkeys(parts))}
+            found.append(tuple([numbers[part] for part in parts]))
+        return found
+
 
 def shards_of_program(module: HloModule, count: int) -> ArrayShards:
     """Return the shards by the shardings of the entry's parameters and root."""

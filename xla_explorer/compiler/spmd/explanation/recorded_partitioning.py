@@ -20,12 +20,14 @@ from xla_explorer.compiler.spmd.propagation.report import ShardingReport, propag
 from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
 from xla_explorer.hlo.analysis.manual_regions import device_count, meshes_of
 from xla_explorer.hlo.attributes.mesh import Mesh
-from xla_explorer.hlo.attributes.sharding_error import ShardingError, argument_error
+from xla_explorer.hlo.attributes.sharding_error import argument_error
 from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.evaluator.devices.deadlocks import check_deadlocks
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
 POLICIES = ("cost", "xla")
+_MOST_CHECKED = 64  # devices, each of which the check of deadlocks follows
 _MOST_UNANNOTATED = 0.1  # of the arrays of a module whose shardings are propagated already
 
 
@@ -63,6 +65,18 @@ class RecordedPartitioning:
     def devices(self) -> int:
         """Number of devices."""
         return self.run.axes.count
+
+    def check_meetings(self) -> None:
+        """Raise DeadlockError if devices would wait forever in a collective, with its place.
+
+        Programs on more devices than `_MOST_CHECKED` are not checked.
+        """
+        if self.devices > _MOST_CHECKED:
+            return
+        if is_whole_program(self.source):
+            check_deadlocks(self.module, 1, self.devices, self.shards.classes())
+        else:
+            check_deadlocks(self.source, 1, self.devices, None)
 
     @cached_property
     def annotations(self) -> dict[str, Annotation]:
@@ -129,7 +143,9 @@ def device_count_of(module: HloModule) -> int:
             )
         stated = mesh.count
     if stated < 2:
-        raise ShardingError(
+        raise header_error(
+            module,
+            f"HloModule {module.name}",
             f"{module.name} is a program of one device",
             "state num_partitions and shardings, or give a mesh: "
             'xe.compile(module, mesh={"data": 2, "model": 4}, shardings={"x": ("data", None)})',

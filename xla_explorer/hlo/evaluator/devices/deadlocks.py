@@ -129,13 +129,18 @@ def check_deadlocks(
 def _caret(module: HloModule, name: str) -> str:
     text = module.source_text
     i = next((i for i in module.instructions() if i.name == name), None)
-    if not text or i is None or not i.line:
+    if i is None:
         return ""
+    if not text or not i.line:  # a program that was never a text, such as JAX's
+        own = str(i).strip()
+        at = max(own.find(f" {i.opcode.name}("), 0) + 1
+        return SourceSpan.from_offset(own, at, len(i.opcode.name), i.parent.name).caret() + "\n"
     lines = text.split("\n")
     start = sum([len(line) + 1 for line in lines[: i.line - 1]])
     own = lines[i.line - 1]
     indent = len(own) - len(own.lstrip())
-    return SourceSpan.from_offset(text, start + indent, len(own.strip())).caret() + "\n"
+    span = SourceSpan.from_offset(text, start + indent, len(own.strip()), module.filename)
+    return span.caret() + "\n"
 
 
 def _argument(p: HloInstruction, given: Iterable[Sequence[int]], count: int) -> Tree:
