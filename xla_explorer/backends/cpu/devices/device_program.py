@@ -15,7 +15,7 @@ import numpy as np
 from xla_explorer.backends.cpu.activation import Activation
 from xla_explorer.backends.cpu.cpu_executable import CpuExecutable
 from xla_explorer.backends.cpu.cycle_counter import cycle_counter
-from xla_explorer.backends.cpu.devices.exchanges import Exchanges, Meeting
+from xla_explorer.backends.cpu.devices.exchanges import Exchanges, Meeting, Prepared
 from xla_explorer.backends.interfaces import (
     COLLECTIVE_TIMEOUT,
     DeviceStepTiming,
@@ -38,6 +38,7 @@ class DeviceProgram:
         self.replicas, self.partitions = replicas, partitions
         self._lock = threading.Lock()
         self._activations: list[Activation] = []
+        self._prepared: list[dict[int, Prepared]] = [{} for _ in range(self.count)]
 
     @property
     def steps(self) -> list[ProgramStep]:
@@ -123,7 +124,9 @@ class DeviceProgram:
             own = activations[device.number]
             host = hosts[device.number] if hosts is not None else None
             evaluator = Evaluator(device=device, seed=device.number, host=host)
-            exchanges = Exchanges(self.executable.program, device, evaluator, own.view)
+            exchanges = Exchanges(
+                self.executable.program, device, evaluator, own.view, self._prepared[device.number]
+            )
             if meetings is not None:
                 exchanges.meetings = meetings[device.number]
             own.attach(evaluator, exchanges)

@@ -40,7 +40,7 @@ class Meeting(NamedTuple):
     left: int
 
 
-class _Prepared(NamedTuple):
+class Prepared(NamedTuple):
     """The unchanging parts of a collective on one device."""
 
     step: EvaluatorStep
@@ -54,15 +54,21 @@ class _Prepared(NamedTuple):
 class Exchanges:
     """The collectives of one device in one run.
 
-    view: the memory of a place as an array. meetings: the times of each visit, if recorded.
+    view: the memory of a place as an array. prepared: the unchanging parts of each collective on
+    this device, kept for later runs. meetings: the times of each visit, if recorded.
     """
 
     def __init__(
-        self, program: HostProgram, device: Device, evaluator: Evaluator, view: ViewOf
+        self,
+        program: HostProgram,
+        device: Device,
+        evaluator: Evaluator,
+        view: ViewOf,
+        prepared: dict[int, Prepared],
     ) -> None:
         self._program, self._device, self._evaluator = program, device, evaluator
         self._view = view
-        self._prepared: dict[int, _Prepared] = {}
+        self._prepared = prepared
         self.meetings: list[Meeting] | None = None
 
     def run(self, number: int) -> bool:
@@ -110,7 +116,7 @@ class Exchanges:
             )
         return ready
 
-    def _prepare(self, step: EvaluatorStep) -> _Prepared:
+    def _prepare(self, step: EvaluatorStep) -> Prepared:
         i, device = step.instruction, self._device
         group = group_of(i, device)
         _check_devices_exist(i, group, device)
@@ -125,7 +131,7 @@ class Exchanges:
             ]
         size = sum([o.shape.byte_size for o in i.operands])
         described = f"%{i.name} ({i.opcode.name})"
-        return _Prepared(step, group, _place(i, group), described, tuple(combiners), size)
+        return Prepared(step, group, _place(i, group), described, tuple(combiners), size)
 
     def _member(self, step: EvaluatorStep) -> Member:
         i, view = step.instruction, self._view

@@ -12,8 +12,10 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from xla_explorer.foundation.beside import run_beside
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.evaluator.registry import EvaluationError, Value
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.module import HloModule
 
 DEFAULT_TIMEOUT = 60.0
-# Seconds between two checks of the timeout by a waiting device.
+# Seconds between two checks of the timeout by a waiting device, and of a failure by the caller.
 _LONGEST_WAIT = 1.0
 # Seconds for the other devices of a failed run to end.
 _GRACE = 5.0
@@ -52,7 +54,7 @@ def prepare(module: HloModule) -> None:
 class Device:
     """One virtual device: its number, replica and partition, and its visits of each rendezvous."""
 
-    __slots__ = ("changed", "number", "partition", "replica", "visits", "world")
+    __slots__ = ("changed", "gate", "number", "partition", "replica", "visits", "world")
 
     def __init__(self, world: World, number: int, lock: threading.Lock) -> None:
         self.world = world
@@ -60,22 +62,32 @@ class Device:
         self.replica, self.partition = divmod(number, world.partitions)
         self.visits: dict[Any, int] = {}
         self.changed = threading.Condition(lock)
+        self.gate = threading.Lock()  # held while the device runs; released to wake it in `meet`
+        self.gate.acquire()
 
     def __repr__(self) -> str:
         return f"device {self.number} (replica {self.replica}, partition {self.partition})"
 
 
 class _Wait:
-    """The reason a device waits: `ready` returns whether it may proceed, `missing` its partners."""
+    """The reason a device waits: `ready` returns whether it may proceed, `missing` its partners.
 
-    __slots__ = ("missing", "place", "ready")
+    gate: released to wake the device, which then holds no lock; None: it waits on its condition.
+    """
+
+    __slots__ = ("gate", "missing", "place", "ready")
 
     def __init__(
-        self, place: str, ready: Callable[[], bool], missing: Callable[[], tuple[int, ...]]
+        self,
+        place: str,
+        ready: Callable[[], bool],
+        missing: Callable[[], tuple[int, ...]],
+        gate: Any = None,
     ) -> None:
         self.place = place
         self.ready = ready
         self.missing = missing
+        self.gate = gate
 
 
 class _Meeting:
@@ -119,37 +131,43 @@ class World:
         An error on one device ends the run.
         """
         results: list[Any] = [None] * len(self.devices)
+        left, failed = len(self.devices), dict[int, BaseException]()
+        ended, alone = threading.Lock(), threading.Lock()
+        ended.acquire()
 
         def one(device: Device) -> None:
+            nonlocal left
             try:
                 results[device.number] = function(device)
             except AbandonedError:
-                return
+                pass
             except BaseException as problem:  # any exception ends the run, and is raised below
                 if len(self.devices) > 1:
                     _name_device(problem, device)
+                failed[device.number] = problem
                 self.fail(problem)
             else:
                 self.finish(device)
+            finally:
+                with alone:
+                    left -= 1
+                    if not left:
+                        ended.release()
 
-        threads = [
-            threading.Thread(target=one, args=(d,), name=f"xla-explorer-{d!r}", daemon=True)
-            for d in self.devices
-        ]
         try:
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                while thread.is_alive() and self.failure is None:
-                    thread.join(0.5)
+            for device in self.devices:
+                run_beside(partial(one, device), f"xla-explorer-{device!r}")
+            while not ended.acquire(timeout=_LONGEST_WAIT):
+                if self.failure is not None:
+                    ended.acquire(timeout=_GRACE)
+                    break
         except BaseException as problem:  # an interrupt ends the devices too
             self.fail(problem)
             raise
-        if self.failure is not None:
-            for thread in threads:
-                thread.join(_GRACE)
-            raise self.failure
-        return results
+        if self.failure is None:
+            return results
+        # Several devices may fail at once: the first number's error does not depend on the order.
+        raise failed[min(failed)] if self.failure in failed.values() else self.failure
 
     def exchange(
         self,
@@ -199,25 +217,42 @@ class World:
         """
         key = self._visit(device, place)
         with self._lock:
+            if self.failure is not None:
+                self._abandon()
             meeting = self._open.setdefault(key, _Meeting())
             arrived = meeting.contributions
             arrived[device.number] = contribution
-            if len(arrived) < len(members):
-                self._wait(
-                    device,
+            is_last = len(arrived) == len(members)
+            if is_last:
+                del self._open[key]
+            else:
+                self._waiting[device.number] = _Wait(
                     description,
                     lambda: meeting.is_done,
                     lambda: tuple([n for n in members if n not in arrived]),
+                    device.gate,
                 )
-                return meeting.result
-            del self._open[key]
-            if self.failure is not None:
-                self._abandon()
+                self._fail_if_stuck()
+        if not is_last:
+            self._sleep(device)
+            return meeting.result
         result = action(arrived)
         with self._lock:
             meeting.result, meeting.is_done = result, True
             self._wake()
         return result
+
+    def _sleep(self, device: Device) -> None:
+        """Wait without the lock until the device's gate opens; fail after the timeout."""
+        end = time.monotonic() + self.timeout
+        while not device.gate.acquire(timeout=min(max(end - time.monotonic(), 0), _LONGEST_WAIT)):
+            if time.monotonic() >= end:
+                with self._lock:
+                    if device.number in self._waiting:
+                        self._fail(self._report(device, f"waited {self.timeout:g} s"))
+        if self.failure is not None:
+            with self._lock:
+                self._abandon()
 
     @staticmethod
     def _visit(device: Device, place: Any) -> tuple[Any, int]:
@@ -273,9 +308,14 @@ class World:
 
     def _wake(self) -> None:
         """Wake the waiting devices that may proceed, or after a failure all of them."""
-        for number, wait in self._waiting.items():
-            if self.failure is not None or wait.ready():
+        for number, wait in list(self._waiting.items()):
+            if self.failure is None and not wait.ready():
+                continue
+            if wait.gate is None:
                 self.devices[number].changed.notify()
+            else:
+                del self._waiting[number]
+                wait.gate.release()
 
     def _wait(
         self,
