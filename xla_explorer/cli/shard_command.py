@@ -56,7 +56,8 @@ def state_partitions(module: HloModule, count: int) -> None:
     """Write the number of devices to a module's header. ShardingError if it states another one."""
     stated = module.attributes.get("num_partitions")
     if count < 2:
-        problem, hint = f"{count} is no number of devices", "give at least 2"
+        problem = f"at least 2 devices must be given, got {count}"
+        hint = "one device runs without --partitions"
     elif stated is not None and int(stated) != count:
         problem = f"{module.name} is a program of {stated} devices"
         hint = f"give --partitions {stated}, or change num_partitions in the module's header"

@@ -98,7 +98,7 @@ TILED = "HloModule m, num_partitions=4\nENTRY e { ROOT x = f32[4,6] parameter(0)
         (["run", "--partitions", "4"], SUM.replace("GROUPS", "{{0,1},{1,2,3}}"), "program.hlo:9:", "listed twice"),
         (["run", "--partitions", "4"], TILED.replace("TILES", "{devices=[4]<=[4]}"), "program.hlo:2:", "the value has 2"),
         (["run", "--partitions", "8"], TILED.replace("TILES", "{replicated}"), "--partitions:1:", "of 4 devices"),
-        (["run", "--partitions", "1"], PROGRAM, "--partitions:1:", "no number of devices"),
+        (["run", "--partitions", "1"], PROGRAM, "--partitions:1:", "at least 2 devices"),
     ],
 )  # fmt: skip
 def test_commands_refuse_with_a_caret(
