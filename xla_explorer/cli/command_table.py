@@ -13,7 +13,7 @@ from xla_explorer.cli.command_parts import (
     positive,
     seed,
 )
-from xla_explorer.cli.device_commands import HOSTS, SHARD
+from xla_explorer.cli.device_commands import HOSTS, PARTITIONS, SHARD
 from xla_explorer.cli.xla_commands import XLA_COMMANDS
 
 COMMANDS = (
@@ -68,13 +68,7 @@ COMMANDS = (
             help="compare with the numpy evaluator; exit code 1 when they differ",
         ),
         argument("--time", action="store_true", help="print a profile instead of the result"),
-        argument(
-            "--partitions",
-            type=int,
-            metavar="N",
-            help="run on N virtual devices by the module's shardings; arguments and results are"
-            " whole arrays",
-        ),
+        PARTITIONS,
         argument("-o", "--output", metavar="FILE.npz", help="write the results"),
     ),
     command(

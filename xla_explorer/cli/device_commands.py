@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from xla_explorer.cli.command_parts import FILE, argument, command
 
+PARTITIONS = argument(
+    "--partitions",
+    type=int,
+    metavar="N",
+    help="run on N virtual devices by the module's shardings; arguments and results are whole",
+)
 SHARD = command(
     "shard",
     "a program on several devices: its collectives, why they are there, what would change them",

@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from xla_explorer.foundation.beside import run_beside
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.evaluator.devices.beside import run_beside
 from xla_explorer.hlo.evaluator.registry import EvaluationError, Value
 
 if TYPE_CHECKING:
