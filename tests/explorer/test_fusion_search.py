@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.explorer.comparisons.fusion_search import _saving
 
 TEXT = """HloModule chain
 
@@ -44,6 +45,21 @@ def test_trials_turn_decisions_round_and_keep_the_values(strategy: str) -> None:
 def test_the_same_seed_tries_the_same_sets() -> None:
     first, second = (xe.search_fusion(TEXT, trials=3, repeats=1, seed=5).trials for _ in range(2))
     assert first[["fuse", "forbid"]].values.tolist() == second[["fuse", "forbid"]].values.tolist()
+
+
+def test_each_decision_is_inverted_alone_and_counted_by_its_code() -> None:
+    found = xe.search_fusion(TEXT, strategy="each", trials=3, repeats=1)
+    assert {len(codes) for codes in found.trials["codes"]} == {0, 1}
+    assert found.by_code["decisions"].sum() == found.candidates
+    assert found.by_code["reversals"].sum() == len(found.trials) - 1
+    refused = found.base.decisions("fusion").query("verdict != 'accepted'")
+    assert set(found.by_code["code"]) <= {"fused", *refused["code"]}
+
+
+def test_a_saving_counts_only_beyond_both_spreads() -> None:
+    base = {"median_us": 100.0, "iqr_us": 5.0}
+    assert _saving(base, {"median_us": 80.0, "iqr_us": 5.0}) == 20.0
+    assert _saving(base, {"median_us": 91.0, "iqr_us": 5.0}) == 0.0
 
 
 def test_nothing_to_decide_ends_at_once() -> None:

@@ -38,7 +38,8 @@ def search_fusion(
         The arguments; random ones by default.
     strategy : str, default `random`
         `random` inverts up to four decisions at once; `beam` keeps the `width` fastest sets so far
-        and inverts one more decision in each.
+        and inverts one more decision in each; `each` inverts every decision alone, in their order,
+        and `found.by_code` shows which kinds of default decisions cost time.
     trials : int, default 20
         The number of sets to try.
     backend : str, default `cpu`

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from xla_explorer.explorer.comparisons.sweep.task import alone_on_this_machine
@@ -28,17 +29,24 @@ if TYPE_CHECKING:
 
 
 C = TypeVar("C", bound=Compilation)
-STRATEGIES = ("random", "beam")
-_SETS = ["trial", "parent", "fuse", "forbid", "status", "error"]
+STRATEGIES = ("random", "beam", "each")
+_SETS = ["trial", "parent", "fuse", "forbid", "codes", "status", "error"]
 COLUMNS = [*_SETS, "kernels", "bytes", "flops", "predicted_us", "median_us", "iqr_us", "speedup"]
+CODE_COLUMNS = ["code", "decisions", "reversals", "faster", "saved_us"]
+FUSED = "fused"
+"""Stands for the code of a decision that fuses a pair, which has none."""
 MOST_AT_ONCE = 4  # decisions that a random trial inverts
 
 
 class Flip(NamedTuple):
-    """An inverted decision: (producer, consumer) fused, or not, against the cost model."""
+    """An inverted decision: (producer, consumer) fused, or not, against the cost model.
+
+    code: of the refusal that is inverted; `FUSED` if the pair was fused.
+    """
 
     fuse: bool
     pair: tuple[str, str]
+    code: str
 
 
 class FusionSearch(Report, Generic[C]):
@@ -53,6 +61,8 @@ class FusionSearch(Report, Generic[C]):
         base.
     confirmed_us : (float, float)
         Medians of base and best in that last timing, in alternating runs.
+    candidates : int
+        The number of decisions that can be inverted.
     """
 
     def __init__(
@@ -61,15 +71,36 @@ class FusionSearch(Report, Generic[C]):
         base: C,
         best: C,
         confirmed_us: tuple[float, float],
-        candidates: int,
+        flips: list[Flip],
     ) -> None:
-        self.trials, self.base, self.best, self.confirmed_us, self.candidates = (
-            trials,
-            base,
-            best,
-            confirmed_us,
-            candidates,
-        )
+        self.trials, self.base, self.best, self.confirmed_us = trials, base, best, confirmed_us
+        self.candidates, self._flips = len(flips), flips
+
+    @property
+    def by_code(self) -> pandas.DataFrame:
+        """A row for each code of a default decision, the largest saving first.
+
+        decisions: those of the code. reversals: trials that inverted one of them and no other.
+        faster: reversals whose median is below the base's by more than both spreads. saved_us: the
+        largest saving of these, by medians.
+        """
+        trials = self.trials.to_dict("records")
+        alone = [one for one in trials if len(one["codes"]) == 1 and one["status"] == "ok"]
+        counts = Counter([flip.code for flip in self._flips])
+        rows = []
+        for code, count in counts.items():
+            made = [one for one in alone if one["codes"] == (code,)]
+            savings = [saved for one in made if (saved := _saving(trials[0], one)) > 0]
+            rows.append(
+                {
+                    "code": code,
+                    "decisions": count,
+                    "reversals": len(made),
+                    "faster": len(savings),
+                    "saved_us": max(savings, default=0.0),
+                }
+            )
+        return wide_frame(sorted(rows, key=lambda row: -row["saved_us"]), CODE_COLUMNS)
 
     def blocks(self) -> Blocks:
         """Yield the result, and a row for each trial."""
@@ -82,6 +113,8 @@ class FusionSearch(Report, Generic[C]):
         else:
             found = f"{self.confirmed_us[0]:.1f} us becomes {self.confirmed_us[1]:.1f} us"
         yield Sentence(f"{head}: {found}")
+        if self.candidates:
+            yield drawn(frame_table(self.by_code))
         yield drawn(self.records())
 
     def records(self) -> Table:
@@ -131,19 +164,26 @@ def search(
     for row in rows:
         row["speedup"] = rows[0]["median_us"] / row["median_us"] if row["median_us"] else None
     best, confirmed = _confirm(base, sessions[beam[0][1]], given, 3 * repeats)
-    return FusionSearch(wide_frame(rows, COLUMNS), base, best, confirmed, len(candidates))
+    return FusionSearch(wide_frame(rows, COLUMNS), base, best, confirmed, candidates)
 
 
 def _candidates(base: Compilation) -> list[Flip]:
     """Return every decision about a pair, inverted."""
     found: dict[Flip, None] = {}
     frame = decisions_frame(base.passes.record, base.passes.lineage, "fusion")
-    for verdict, subjects in zip(frame["verdict"], frame["subjects"], strict=True):
+    columns = [frame[name] for name in ("verdict", "subjects", "code")]
+    for verdict, subjects, code in zip(*columns, strict=True):
         if len(subjects) == 2:
-            found[
-                Flip(verdict != "accepted", (subjects[0].lstrip("%"), subjects[1].lstrip("%")))
-            ] = None
+            pair = subjects[0].lstrip("%"), subjects[1].lstrip("%")
+            refused = verdict != "accepted"
+            found[Flip(refused, pair, str(code) if refused else FUSED)] = None
     return list(found)
+
+
+def _saving(base: dict[str, Any], trial: dict[str, Any]) -> float:
+    """Return how much faster a trial is, in us; 0 unless by more than both spreads."""
+    saved = float(base["median_us"] - trial["median_us"])
+    return saved if saved > base["iqr_us"] + trial["iqr_us"] else 0.0
 
 
 def _next(
@@ -156,8 +196,10 @@ def _next(
 ) -> tuple[int, tuple[Flip, ...]] | None:
     """Return (trial to start from, decisions to invert) of a new set.
 
-    None if fifty draws find none.
+    None if fifty draws find none, or if `each` has inverted every decision.
     """
+    if strategy == "each":
+        return (0, (candidates[number - 1],)) if number <= len(candidates) else None
     for _ in range(50 if candidates else 0):
         if strategy == "beam":
             _, parent, flips = beam[number % len(beam)]
@@ -203,6 +245,7 @@ def _attempt(
 def _described(number: int, parent: int | None, flips: tuple[Flip, ...]) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(COLUMNS)
     row |= {"trial": number, "parent": parent, "status": "ok", "error": ""}
+    row["codes"] = tuple([flip.code for flip in flips])
     for name, wanted in (("fuse", True), ("forbid", False)):
         row[name] = tuple([f"%{f.pair[0]} -> %{f.pair[1]}" for f in flips if f.fuse is wanted])
     return row
