@@ -226,14 +226,16 @@ def test_a_program_whose_values_decide_its_work_is_not_reordered() -> None:
 def test_columns_are_moved_to_rows_inside() -> None:
     """The values stay in their places, other than with `rows-first`."""
     text = """add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
-    ENTRY e { x = f32[3,5] parameter(0) i = s32[4,1] parameter(1)
-      g = f32[3,4] gather(x, i), offset_dims={0}, collapsed_slice_dims={1}, start_index_map={1},
+    ENTRY e { x = f32[3,5] parameter(0) i = s32[6,1] parameter(1)
+      g = f32[3,6] gather(x, i), offset_dims={0}, collapsed_slice_dims={1}, start_index_map={1},
         index_vector_dim=1, slice_sizes={3,1}
-      n = f32[3,4] negate(g)
+      n = f32[3,6] negate(g)
       ROOT s = f32[3,5] scatter(x, i, n), update_window_dims={0}, inserted_window_dims={1},
         scatter_dims_to_operand_dims={1}, index_vector_dim=1, to_apply=add }"""
     x = np.arange(15, dtype=np.float32).reshape(3, 5)
-    made = _same("moved-rows-first", text, x, np.array([[3], [1], [3], [0]], np.int32))
+    made = _same("moved-rows-first", text, x, np.array([[3], [1], [3], [0], [4], [1]], np.int32))
+    few = text.replace("[6,1]", "[2,1]").replace("[3,6]", "[3,2]")
+    assert rewritten("moved-rows-first", xe.parse_hlo(few)) is None
     assert [i.opcode.name for i in made.entry.instructions.values()].count("transpose") == 5
 
 

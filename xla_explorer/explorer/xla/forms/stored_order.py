@@ -50,9 +50,18 @@ def moved_rows_first(module: HloModule) -> HloModule | None:
     """Transpose what is indexed along its last dimension, index rows, and transpose back."""
     copy, changed = module.clone(), False
     for i in list(copy.instructions()):
-        if i.opcode.name in ("gather", "scatter") and _index_rows(i, _moved):
+        if i.opcode.name in ("gather", "scatter") and _takes_most(i) and _index_rows(i, _moved):
             changed = True
     return copy if changed else None
+
+
+def _takes_most(i: HloInstruction) -> bool:
+    """Return True if a gather or scatter has as many indices as its array has columns.
+
+    With fewer the transposes cost more than strided reads.
+    """
+    array, indices = i.operands[0].shape, i.operands[1].shape
+    return array.is_array and array.rank > 1 and indices.element_count >= array.dimensions[-1]
 
 
 def moves_the_last(i: HloInstruction) -> bool:
