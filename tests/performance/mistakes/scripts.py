@@ -23,6 +23,12 @@ def numbers_of(option: str, source: str) -> tuple[int, ...]:
     return tuple([int(one) for one in found[1].split(",") if one.strip()]) if found else ()
 
 
+def _known_gain(mistake: dict[str, Any]) -> float | None:
+    """Return the gain of the key; None for compiles, whose promise is in time on the clock."""
+    gain = mistake.get("gain", {"in": "seconds"})
+    return None if gain["in"] == "seconds" else float(gain[gain["in"]])
+
+
 class Script:
     """A script of a sample; it builds the program with some kinds of mistakes mended."""
 
@@ -61,7 +67,7 @@ def sample(name: str) -> dict[str, Planted]:
                 m["kind"],
                 m.get("source", f"argument {m.get('argument')}"),
                 m.get("line", 0),
-                m.get("gain", {}).get(m.get("gain", {}).get("in")),
+                _known_gain(m),
             )
             for m in key["mistakes"]
         ]
