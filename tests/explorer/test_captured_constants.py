@@ -9,6 +9,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.explorer.advice.captured_constants import captured_constants
+from xla_explorer.explorer.xla.captured_names import with_variables
 
 pytestmark = pytest.mark.jax
 jax = pytest.importorskip("jax", reason="needs the extra `jax`")
@@ -46,6 +47,20 @@ def test_a_captured_array_is_named(kind: Any, where: str) -> None:
 def test_arguments_and_small_constants_are_not_named() -> None:
     session = xe.compile(xe.from_jax(lambda t, i: t[i] + np.arange(4), captured(np.float32, 2), I))
     assert captured_constants(session) == [] and "captured" not in str(session.explain())
+
+
+def test_rows_of_a_captured_array_count_together() -> None:
+    table = np.random.default_rng(0).standard_normal((12, 1 << 13)).astype(np.float32)
+
+    def add_rows(x: Any) -> Any:
+        for k in range(12):
+            x = jnp.sin(x) + jnp.asarray(table)[k]
+        return x
+
+    session = xe.compile(xe.from_jax(add_rows, np.zeros(1 << 13, np.float32)))
+    found = with_variables(captured_constants(session), session.source, add_rows)
+    assert [(one.variable, one.parts, one.bytes) for one in found] == [("table", 12, 12 << 15)]
+    assert "12 times f32[8192]" in str(session.explain())
 
 
 @pytest.mark.long

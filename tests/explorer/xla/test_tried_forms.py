@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.explorer.advice.array_forms import keep_the_order
 from xla_explorer.explorer.advice.rules import Facts, KernelFact
 from xla_explorer.explorer.xla.advice import advise
 from xla_explorer.explorer.xla.forms import rewritten
-from xla_explorer.explorer.xla.tried_advice import TimedTrial
+from xla_explorer.explorer.xla.host_calls import _dynamic_leaves
+from xla_explorer.explorer.xla.tried_advice import TimedTrial, interval_rank
 
 EXPERTS = """HloModule m
 ENTRY e {
@@ -106,6 +108,14 @@ def test_one_disturbed_round_of_eleven_does_not_count() -> None:
     trial = TimedTrial([10.0] * 11, [*[5.0] * 9, 4.0, 40.0], 0.0)
     assert trial.interval == (0.5, 0.5)
     assert TimedTrial([10.0, 10.0], [5.0, 20.0], 0.0).interval == (0.5, 2.0)
+    assert [interval_rank(n) for n in (2, 5, 11, 25)] == [0, 0, 1, 7]
+
+
+def test_a_trial_goes_on_while_its_gain_is_not_certain() -> None:
+    noisy = TimedTrial([10.0] * 11, [9.0] * 6 + [12.0] * 5, 0.0)
+    assert noisy.is_open
+    assert not TimedTrial([10.0] * 11, [9.0] * 11, 0.0).is_open
+    assert not TimedTrial([10.0] * 11, [12.0] * 11, 0.0).is_open
 
 
 def _same(form: str, text: str, *arguments: np.ndarray) -> xe.HloModule:
@@ -154,6 +164,40 @@ def test_other_scatters_are_left_alone(change: tuple[str, str]) -> None:
     if change[0] == change[1]:
         text = text.replace("n = s32[4] iota(), iota_dimension=0", "n = s32[4] parameter(1)")
     assert rewritten("compared-one-hot", xe.parse_hlo(text)) is None
+
+
+ROWS = (
+    ONE_HOT[: ONE_HOT.index("  n =")]
+    + """  chosen = s32[4,1] parameter(0)
+  one = f32[] constant(1)
+  ones = f32[4] broadcast(one), dimensions={}
+  ROOT s = f32[4,3] scatter(into, chosen, ones), update_window_dims={}, inserted_window_dims={1},
+    scatter_dims_to_operand_dims={1}, input_batching_dims={0}, scatter_indices_batching_dims={0},
+    index_vector_dim=1, to_apply=store
+}"""
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ROWS,  # jax.vmap(lambda row, k: row.at[k].set(1.0))
+        ONE_HOT.replace("column, chosen", "chosen, column").replace("f32[4,3]", "f32[3,4]"),
+        ONE_HOT.replace("{0,1},\n    scatter_dims_to_operand_dims={0,1}", "{0,1},\n    scatter_dims_to_operand_dims={1,0}").replace("f32[4,3]", "f32[3,4]"),
+    ],
+    ids=["batch", "first", "turned"],
+)  # fmt: skip
+def test_rows_of_any_place_are_compared(text: str) -> None:
+    made = _same("compared-one-hot", text, np.array([[2], [0], [3], [-1]], np.int32))
+    assert "scatter" not in [i.opcode.name for i in made.entry.instructions.values()]
+
+
+def test_only_chosen_instructions_take_a_form() -> None:
+    text = """ENTRY e { x = f32[4,5] parameter(0) a = f32[5,4] transpose(x), dimensions={1,0}
+      b = f32[5,4] transpose(x), dimensions={1,0} ROOT s = f32[5,4] subtract(a, b) }"""
+    made = rewritten("without-transposes", xe.parse_hlo(text), {"a"})
+    kinds = {i.name: i.opcode.name for i in made.entry.instructions.values()}
+    assert "a" not in kinds and kinds["b"] == "transpose"
 
 
 @pytest.mark.parametrize(
@@ -212,6 +256,17 @@ def test_data_in_the_order_in_which_they_are_read() -> None:
     assert "transpose" not in [i.opcode.name for i in made.entry.instructions.values()]
     still = rewritten("without-transposes", module)
     assert still is not None and xe.evaluate(still, table, index.astype(np.int32)).shape == (5, 3)
+
+
+def test_a_transpose_behind_a_fill_value_is_left_out() -> None:
+    """`jnp.take` chooses NaN for indices out of range, between the gather and the transpose."""
+    text = """ENTRY e { t = f32[3,8] parameter(0) i = s32[5,1] parameter(1) m = pred[3,5] parameter(2)
+      g = f32[3,5] gather(t, i), offset_dims={0}, collapsed_slice_dims={1}, start_index_map={1},
+        index_vector_dim=1, slice_sizes={3,1}
+      s = f32[3,5] select(m, g, g) ROOT r = f32[5,3] transpose(s), dimensions={1,0} }"""
+    made = rewritten("rows-first", xe.parse_hlo(text))
+    assert made is not None
+    assert "transpose" not in [i.opcode.name for i in made.entry.instructions.values()]
 
 
 def test_a_program_whose_values_decide_its_work_is_not_reordered() -> None:
@@ -310,3 +365,27 @@ def test_other_slices_of_sorted_rows_are_left_alone(change: tuple[str, ...]) -> 
             "[60:64:1]}\n}", "[60:64]}\n  ROOT t = (f32[3,64], f32[3,4]) tuple(n, q)\n}"
         )
     assert rewritten("largest-by-top-k", xe.parse_hlo(text)) is None
+
+
+@pytest.mark.jax
+def test_static_arguments_are_left_out_of_the_timed_calls() -> None:
+    jax = pytest.importorskip("jax", reason="needs the extra `jax`")
+    x = np.ones(3, np.float32)
+    arrays = ({"w": x}, 0.5, x[:2])
+    jitted = jax.jit(lambda p, rate, y: (p["w"] * rate, y), static_argnums=1)
+    found = _dynamic_leaves(jax, jitted.lower(*arrays), arrays, {})
+    assert [one.shape for one in found] == [(3,), (2,)]
+
+
+def test_a_reshape_hides_the_order_of_a_transpose() -> None:
+    """The order of `x.T` is what a caller sees; that of `x.T.reshape(-1)` can be chosen."""
+    text = """f {{ p = f32[256,512] parameter(0) e = f32[256,512] exponential(p)
+        ROOT t = f32[512,256] transpose(e), dimensions={{1,0}} }}
+      ENTRY e {{ x = f32[256,512] parameter(0)
+        k = f32[512,256] fusion(x), kind=kLoop, calls=f
+        ROOT r = {0} bitcast(k) }}"""
+    for shape, count in (("f32[131072]", 1), ("f32[512,1,256]", 0)):
+        module = xe.parse_hlo(text.format(shape))
+        kernel = KernelFact(module.entry.root.operands[0], 90.0, 1, "m.py:2")
+        found = keep_the_order(Facts(100.0, 0.0, [kernel]))
+        assert (found is not None) == bool(count)

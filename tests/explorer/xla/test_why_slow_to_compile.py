@@ -70,6 +70,16 @@ def test_a_loop_saves_the_kernels_that_differ_only_by_iteration():
     assert _saved_kernels({"b.py:1"}, apart) < 0
 
 
+def test_a_loop_shortens_a_kernel_into_which_its_turns_are_fused():
+    fused = KernelCompile(
+        "k", "add fusion", 100, 2.0, 8.0, "a.py:9", (("a.py:3", 90), ("a.py:9", 10))
+    )
+    small = [KernelCompile(f"s{n}", "add", 1, 0.01, 0.01, "a.py:9") for n in range(9)]
+    saved = _saved_kernels({"a.py:3"}, [fused, *small], 9.0)
+    assert saved == pytest.approx(10.0 * 0.9 * 0.9 - 3 * (1.9 + 9 * 0.02) / 10)
+    assert _saved_kernels({"a.py:3"}, [fused, *small]) < 0
+
+
 def layer(x, w):
     """Return one of twelve equal layers."""
     import jax.numpy as jnp

@@ -154,7 +154,8 @@ def moves_the_minor(i: HloInstruction) -> bool:
 def _orders_the_result(moved: HloInstruction, kernel: HloInstruction) -> bool:
     """Return True if only element-wise operations lie between a transpose and the results.
 
-    Then the program returns its values in that order, which no other form changes.
+    Then the program returns its values in that order, which no other form changes. A reshape that
+    merges dimensions hides the order, so that another one can be chosen.
     """
     pending = [moved]
     while pending:
@@ -165,8 +166,15 @@ def _orders_the_result(moved: HloInstruction, kernel: HloInstruction) -> bool:
         for user in users:
             if not (user.opcode.elementwise or user is kernel or user.opcode.name in _KEEPING):
                 return False
+            if user.opcode.name == "bitcast" and _sizes(user) != _sizes(user.operands[0]):
+                return False
         pending.extend(users)
     return True
+
+
+def _sizes(i: HloInstruction) -> list[int]:
+    """Return the sizes of an array's dimensions in increasing order, without those of 1."""
+    return sorted([size for size in i.shape.dimensions if size > 1])
 
 
 def keep_the_order(facts: Facts) -> Advice | None:

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+import numpy as np
+
 from xla_explorer.explorer.display.quantities import byte_count, number_of
 from xla_explorer.explorer.sessions.compilation import Compilation, source_line
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
-LEAST_BYTES: Final = 1 << 20
+LEAST_BYTES: Final = 1 << 18
+_LEAST_PART: Final = 1 << 10
+"""Bytes of a constant from which on it can be a part of a captured array."""
 _NAMED: Final = 3  # constants that the sentence names
 
 
@@ -21,7 +25,8 @@ class CapturedConstant(NamedTuple):
     """A large constant of a program before its first pass.
 
     line: the line of the user's source; empty if unknown. variable: the captured variable; empty if
-    unknown.
+    unknown. parts: the number of constants, more than one if the function reads rows of an array
+    one by one; `name` and `shape` are those of the first.
     """
 
     name: str
@@ -29,6 +34,7 @@ class CapturedConstant(NamedTuple):
     bytes: int
     line: str
     variable: str = ""
+    parts: int = 1
 
 
 def large_constants(module: HloModule, least_bytes: int = LEAST_BYTES) -> list[HloInstruction]:
@@ -46,16 +52,33 @@ def captured_constants(
 ) -> list[CapturedConstant]:
     """Return the large constants of a session's program before passes, the largest first.
 
-    If a constant has no source line, the line of its first user is returned.
+    Smaller constants of one shape that are read on one line count together: JAX takes `array[k]` of
+    a captured array as a constant of its own. If a constant has no source line, the line of its
+    first user is returned.
     """
-    found = []
-    for i in large_constants(session.source, least_bytes):
-        places = [session.source_lines.metadata_place(one.metadata) for one in (i, *i.users)]
-        lines = [line for line in places if line] or [source_line(session, i.id)]
-        found.append(
-            CapturedConstant(i.name, i.shape.text_without_layout, i.shape.byte_size, lines[0])
+    large = large_constants(session.source, least_bytes)
+    groups: dict[tuple[str, str], list[HloInstruction]] = {}
+    for i in large_constants(session.source, _LEAST_PART)[len(large) :]:
+        if not np.ptp(np.asarray(i.payload.array)):
+            continue  # a constant that JAX made: zeros, or a fill value
+        groups.setdefault((_line(session, i), i.shape.text_without_layout), []).append(i)
+    parts = [of for of in groups.values() if of[0].shape.byte_size * len(of) >= least_bytes]
+    found = [
+        CapturedConstant(
+            of[0].name,
+            of[0].shape.text_without_layout,
+            of[0].shape.byte_size * len(of),
+            _line(session, of[0]),
+            parts=len(of),
         )
-    return found
+        for of in [*[[i] for i in large], *parts]
+    ]
+    return sorted(found, key=lambda one: -one.bytes)
+
+
+def _line(session: Compilation, i: HloInstruction) -> str:
+    places = [session.source_lines.metadata_place(one.metadata) for one in (i, *i.users)]
+    return next(filter(None, places), "") or source_line(session, i.id)
 
 
 def captured_sentence(found: list[CapturedConstant]) -> str:
@@ -63,7 +86,8 @@ def captured_sentence(found: list[CapturedConstant]) -> str:
     if not found:
         return ""
     named = [
-        f"{one.variable or '%' + one.name} {one.shape}{f' at {one.line}' if one.line else ''}"
+        f"{one.variable or '%' + one.name} {f'{one.parts} times ' if one.parts > 1 else ''}"
+        f"{one.shape}{f' at {one.line}' if one.line else ''}"
         for one in found[:_NAMED]
     ]
     more = f", {len(found) - _NAMED} more" if len(found) > _NAMED else ""

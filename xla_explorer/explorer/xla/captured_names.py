@@ -27,7 +27,8 @@ def with_variables(
     rows = []
     for one in found:
         array = np.asarray(values[one.name].payload.array)
-        named = next((v for v in variables if _is_same(v[1], array)), None)
+        is_it = _has_row if one.parts > 1 else _is_same
+        named = next((v for v in variables if is_it(v[1], array)), None)
         if named is not None:
             line = _line_of(named[2], named[0]) or one.line
             one = one._replace(variable=named[0], line=line)
@@ -55,6 +56,17 @@ def _is_same(value: Any, array: np.ndarray[Any, Any]) -> bool:
         return False
     flat = np.asarray(value).reshape(-1).astype(array.dtype, copy=False)
     return bool(np.array_equal(flat, array.reshape(-1)))
+
+
+def _has_row(value: Any, array: np.ndarray[Any, Any]) -> bool:
+    """Return True for an array with a row of the same elements."""
+    size = getattr(value, "size", 0)
+    if not isinstance(size, int) or not hasattr(value, "dtype"):
+        return False
+    if size <= array.size or size % array.size:
+        return False
+    rows = np.asarray(value).reshape(-1, array.size).astype(array.dtype, copy=False)
+    return bool((rows == array.reshape(-1)).all(1).any())
 
 
 def _line_of(function: Any, name: str) -> str:

@@ -46,19 +46,21 @@ def missing_jit_note(
         or not all(hasattr(leaf, "__array__") or not hasattr(leaf, "shape") for leaf in leaves)
     ):
         return None
-    called_us = _called_us(lambda: program(*arrays, **keywords))
-    if called_us is None or called_us < _NOTABLE * run_us:
+    samples = _called_us(lambda: program(*arrays, **keywords))
+    called_us = median(samples) if samples else 0.0
+    if called_us < _NOTABLE * run_us:
         return None
     name = getattr(program, "__name__", "the function")
     return (
-        f"as called, not jitted, {name} takes {microseconds(called_us)}, "
+        f"as called, not jitted, {name} takes {microseconds(called_us)} "
+        f"({microseconds(min(samples))} to {microseconds(max(samples))}), "
         f"{called_us / run_us:.0f} times this: each operation is compiled "
         "and dispatched alone; put jax.jit on it"
     )
 
 
-def _called_us(call: Callable[[], Any]) -> float | None:
-    """Return microseconds of a call after the first, which compiles; None if it fails."""
+def _called_us(call: Callable[[], Any]) -> list[float]:
+    """Return microseconds of the calls after the first, which compiles; empty if one fails."""
     jax = import_optional("jax", "jax")
     samples = []
     try:
@@ -68,5 +70,5 @@ def _called_us(call: Callable[[], Any]) -> float | None:
                 jax.block_until_ready(call())
                 samples.append(1e6 * (time.perf_counter() - started))
     except Exception:  # whatever the user's function raises outside of a trace
-        return None
-    return median(samples[1:])
+        return []
+    return samples[1:]

@@ -16,8 +16,8 @@ _MOST: Final = 0.5  # of a program's instructions, from which a repeated block i
 def missing_donation_note(module: HloModule) -> str | None:
     """Return a sentence about arguments that results could overwrite; None if they are small.
 
-    module: as XLA compiled it. The size is exact: XLA allocates results of these bytes beside the
-    arguments.
+    module: as XLA compiled it. The size is an upper bound: XLA copies an argument that is read
+    after the result is written.
     """
     found = undonated_arguments(module)
     size = sum([p.shape.byte_size for p in found])
@@ -27,8 +27,8 @@ def missing_donation_note(module: HloModule) -> str | None:
     names = ", ".join(dict.fromkeys([repr(argument_name(p)) for p in found]))
     return (
         f"{byte_count(size)} of arguments ({names}) have the shapes of results and are not donated: "
-        f"jax.jit(f, donate_argnames=({names},)) saves exactly these bytes if the caller needs only "
-        "the results afterwards"
+        f"jax.jit(f, donate_argnames=({names},)) saves at most these bytes if the caller needs only "
+        "the results afterwards; not tried here, xe.xla.why_memory tries it"
     )
 
 

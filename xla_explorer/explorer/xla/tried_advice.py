@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import comb
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -11,18 +12,22 @@ from xla_explorer.backends.xla.child import XlaChild, XlaProcessError
 from xla_explorer.backends.xla.source_names import SourceNames
 from xla_explorer.backends.xla.xla_platform import XlaExecutable
 from xla_explorer.explorer.advice.rules import Advice
-from xla_explorer.explorer.xla.forms import FORMS, form_line, rewritten
+from xla_explorer.explorer.xla.forms import FORMS, form_lines, rewritten
 from xla_explorer.explorer.xla.what_if import largest_difference
 from xla_explorer.hlo.module import HloModule
 
 _ROUNDS: Final = 25
 _FEW_ROUNDS: Final = 11  # of programs that run long
 _LONG_US: Final = 5e4
-_RANKS: Final = {_ROUNDS: 7, _FEW_ROUNDS: 1}
-"""Ranks from the ends between which the median lies in 95 of 100 series (binomial, p = 1/2)."""
+_MOST_SERIES: Final = 3
+"""Series of rounds, until the interval excludes 1.0; the first ends a trial that is no faster."""
+_OUTSIDE: Final = 0.05
+"""Series of 100 whose median does not lie in the interval."""
 _LEAST: Final = 3  # runs a round
 _GAIN: Final = 1.03
 """Times that differ by less count as equal."""
+_LINES: Final = 3
+"""Source lines at which a form is tried, the largest first: each takes a compile and runs."""
 
 
 class TimedTrial(NamedTuple):
@@ -36,11 +41,39 @@ class TimedTrial(NamedTuple):
     def interval(self) -> tuple[float, float]:
         """The interval in which the median of (with : without) lies with a probability of 95 %.
 
-        Of an unusual number of rounds, the smallest and the largest ratio.
+        Of few rounds, the smallest and the largest ratio.
         """
         ratios = sorted([b / a for a, b in zip(self.before, self.after, strict=True)])
-        rank = _RANKS.get(len(ratios), 0)
+        rank = interval_rank(len(ratios))
         return ratios[rank], ratios[-1 - rank]
+
+    @property
+    def is_open(self) -> bool:
+        """True if the change seems to help, but the interval contains 1.0."""
+        is_faster = float(np.median(self.before)) > _GAIN * float(np.median(self.after))
+        return is_faster and self.interval[1] >= 1.0
+
+
+def interval_rank(count: int) -> int:
+    """Return the rank from the ends of sorted samples between which their median lies.
+
+    The median is outside in `_OUTSIDE` of all series at most (binomial, p = 1/2).
+    """
+    rank, below = 0, 0.0
+    for k in range(count // 2):
+        below += comb(count, k) / 2**count
+        if 2 * below > _OUTSIDE:
+            break
+        rank = k + 1
+    return max(rank - 1, 0) if rank else 0
+
+
+class Change(NamedTuple):
+    """A program or a flag to try, the line of what is changed, and the advice that proposes it."""
+
+    advice: Advice
+    module: HloModule
+    line: str
 
 
 def try_advice(
@@ -52,38 +85,59 @@ def try_advice(
 ) -> tuple[list[Advice], list[Advice]]:
     """Return (the advice that helps or cannot be tried, what was tried without gain), with times.
 
-    What was measured comes first. A flag that XLA refuses is left out of both; so is a rewritten
-    program with other results.
+    What was measured comes first. A form is tried at each of its source lines by itself. A flag
+    that XLA refuses is left out of both; so is a rewritten program with other results.
     """
     kept: list[Advice] = []
     without_gain: list[Advice] = []
     for one in advice:
-        changed = rewritten(one.form, module) if one.form else module
-        if changed is None or not (one.flags or one.form):
-            kept.append(one)
-            continue
-        trial = _timed(one.flags, changed, executable, leaves, repeats)
-        if trial is None:
-            kept += [one] if one.form else []
-            continue
-        most = FORMS[one.form].most_different if one.form else None
-        if most is not None and not trial.difference <= most:
-            continue
-        before, after = [float(np.median(times)) for times in (trial.before, trial.after)]
-        ratios = trial.interval
-        tried = one._replace(
-            line=(form_line(one.form, module) if one.form else "") or one.line,
-            tried_us=(before, after),
-            gain_us=max(before - after, 0.0),
-            ratios=ratios,
-            difference=trial.difference if most is not None or one.flags else 0.0,
-        )
-        helps = before > _GAIN * after and ratios[1] < 1.0
-        (kept if helps else without_gain).append(tried)
+        changes = changes_of(one, module)
+        kept += [one] if not changes else []
+        for change in changes:
+            trial = timed_trial(one.flags, change.module, executable, leaves, repeats)
+            if trial is None:
+                kept += [one._replace(line=change.line)] if one.form else []
+                continue
+            tried, helps = _judged(change, trial)
+            if tried is not None:
+                (kept if helps else without_gain).append(tried)
     return sorted(kept, key=lambda one: (one.tried_us is None, -one.gain_us)), without_gain
 
 
-def _timed(
+def changes_of(advice: Advice, module: HloModule) -> list[Change]:
+    """Return what advice proposes to try: a flag, or a form at each of its largest lines."""
+    if not advice.form:
+        return [Change(advice, module, advice.line)] if advice.flags else []
+    lines = list(form_lines(advice.form, module).items())
+    if len(lines) < 2:
+        made = rewritten(advice.form, module)
+        line = next((line for line, _ in lines if line), advice.line)
+        return [Change(advice, made, line)] if made is not None else []
+    each = [
+        (line, rewritten(advice.form, module, frozenset(names))) for line, names in lines[:_LINES]
+    ]
+    return [Change(advice, made, line or advice.line) for line, made in each if made is not None]
+
+
+def _judged(change: Change, trial: TimedTrial) -> tuple[Advice | None, bool]:
+    """Return the advice with its times, None for other results; and True if it helps."""
+    one = change.advice
+    most = FORMS[one.form].most_different if one.form else None
+    if most is not None and not trial.difference <= most:
+        return None, False
+    before, after = [float(np.median(times)) for times in (trial.before, trial.after)]
+    ratios = trial.interval
+    tried = one._replace(
+        line=change.line,
+        tried_us=(before, after),
+        gain_us=max(before - after, 0.0),
+        ratios=ratios,
+        difference=trial.difference if most is not None or one.flags else 0.0,
+    )
+    return tried, before > _GAIN * after and ratios[1] < 1.0
+
+
+def timed_trial(
     flags: str, module: HloModule, executable: XlaExecutable, leaves: Sequence[Any], repeats: int
 ) -> TimedTrial | None:
     """Time a program in a child process, in turns with the compilation; None if XLA refuses it."""
@@ -99,9 +153,13 @@ def _timed(
         results = list(child.ask("run", theirs))
         difference = _difference(list(executable.run(arrays)), results)
         rounds = _ROUNDS if executable.time(arrays, 1)[0] < _LONG_US else _FEW_ROUNDS
-        for _ in range(rounds):
-            before.append(float(np.median(executable.time(arrays, each))))
-            after.append(float(np.median([float(us) for us in child.ask("time", theirs, each)])))
+        for _ in range(_MOST_SERIES):
+            for _ in range(rounds):
+                before.append(float(np.median(executable.time(arrays, each))))
+                times = child.ask("time", theirs, each)
+                after.append(float(np.median([float(us) for us in times])))
+            if not TimedTrial(before, after, difference).is_open:
+                break
     except XlaProcessError:
         return None
     finally:

@@ -231,7 +231,7 @@ def _remedy_text(one: Remedy) -> str:
     at = f" ({one.line})" if one.line else ""
     return (
         f"{one.place}, whose {one.what} changes, compiled {number_of(one.compiles, 'time')} again "
-        f"in {one.saves:.0f} ms: {one.change}{at}"
+        f"in {one.saves:.0f} ms: {one.change}{at}; not tried"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from xla_explorer.explorer.advice.captured_constants import LEAST_BYTES, large_constants
+from xla_explorer.explorer.advice.captured_constants import large_constants
 from xla_explorer.explorer.display.quantities import byte_count, number_of
 from xla_explorer.explorer.sessions.source_lines import SourceLines, in_library, shown_file
 from xla_explorer.explorer.xla.compile_time.kernel_compile import KernelCompile
@@ -78,25 +78,46 @@ def repeated_block(
         f"{share:.0%} of the program: {change}"
     )
     saves = passes_s * share * (1 - 1 / times)
-    saves += _saved_kernels({short_place(line) for line, _ in rows}, kernels)
+    per_turn = sum([1 for _ in module.instructions()]) * share / times
+    saves += _saved_kernels({short_place(line) for line, _ in rows}, kernels, per_turn)
     if kernels and saves <= 0:
         sentence += "; XLA compiles equal kernels once here, so it saves no time now"
     return [CompileCause("repeated-block", short_place(call), share, sentence, max(saves, 0.0))]
 
 
-def _saved_kernels(lines: set[str], kernels: Sequence[KernelCompile]) -> float:
+def _saved_kernels(
+    lines: set[str], kernels: Sequence[KernelCompile], per_turn: float = 0.0
+) -> float:
     """Return the seconds of kernels that a loop in place of repeated lines would not compile.
 
     XLA compiles equal kernels once. A loop compiles one kernel of each kind, and a few of its own.
+    A kernel into which several turns are fused has the instructions of one turn in a loop.
+
+    per_turn: instructions of one turn in the program; 0 if unknown.
     """
     times: dict[str, list[float]] = {}
-    every = [(one.emit_s or 0.0) + one.llvm_s for one in kernels if one.llvm_s > 0]
+    whole, every = 0.0, []
     for one in kernels:
-        if one.line in lines and one.llvm_s > 0:
-            times.setdefault(one.opcode, []).append((one.emit_s or 0.0) + one.llvm_s)
+        if one.llvm_s <= 0:
+            continue
+        seconds = (one.emit_s or 0.0) + one.llvm_s
+        of_one_turn = seconds * _share_of_one_turn(lines, one, per_turn)
+        every.append(of_one_turn)
+        whole += seconds - of_one_turn
+        if one.line in lines:
+            whole += of_one_turn
+            times.setdefault(one.opcode, []).append(of_one_turn)
     kept = sum([sum(of) / len(of) for of in times.values()])
     own = _KERNELS_OF_A_LOOP * sum(every) / max(len(every), 1)
-    return sum([sum(of) for of in times.values()]) - kept - own
+    return whole - kept - own
+
+
+def _share_of_one_turn(lines: set[str], kernel: KernelCompile, per_turn: float) -> float:
+    """Return the part of a kernel's compile that is left if it has one turn of a loop only."""
+    repeated = sum([count for line, count in kernel.lines if line in lines])
+    share = repeated / max(sum([count for _, count in kernel.lines]), 1)
+    turns = max(repeated / per_turn, 1.0) if per_turn else 1.0
+    return 1 - share + share / turns
 
 
 def _loop_line(module: HloModule, lines: set[str]) -> str:
@@ -117,7 +138,7 @@ def _loop_line(module: HloModule, lines: set[str]) -> str:
 def _constants(module: HloModule) -> list[CompileCause]:
     """Return the captured arrays, which XLA copies, prints and folds, and those that it folds."""
     places, found = PlacedModule(module), []
-    for i in large_constants(module, LEAST_BYTES):
+    for i in large_constants(module):
         lines = [places.find(one.name)[1].line for one in (i, *i.users)]
         line = short_place(next(filter(None, lines), ""))
         size = byte_count(i.shape.byte_size)

@@ -21,6 +21,8 @@ class KernelCompile(NamedTuple):
         LLVM's time, which XLA records for all kernels together, divided by instructions: estimated.
     line : str
         The user's source line.
+    lines : tuple of (str, int)
+        The user's lines of the instructions that a fusion computes, each with their number.
     """
 
     kernel: str
@@ -29,3 +31,4 @@ class KernelCompile(NamedTuple):
     emit_s: float | None
     llvm_s: float
     line: str
+    lines: tuple[tuple[str, int], ...] = ()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
 
+from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.explorer.xla.compile_time.causes import causes_of
 from xla_explorer.explorer.xla.compile_time.kernel_compile import KernelCompile
 from xla_explorer.explorer.xla.compile_time.recording import CompileTrace, recorded
@@ -158,6 +160,7 @@ def _kernels(module: HloModule, trace: CompileTrace) -> list[KernelCompile]:
     compiled = {i: size for i, size in found if _is_compiled(i, trace)}
     whole = max(sum(compiled.values()), 1)
     places, llvm = PlacedModule(module), trace.stages.get("LLVM", 0.0)
+    lines = SourceLines(module)
     rows = [
         KernelCompile(
             i.name,
@@ -166,10 +169,18 @@ def _kernels(module: HloModule, trace: CompileTrace) -> list[KernelCompile]:
             trace.kernels.get(i.name),
             llvm * compiled.get(i, 0) / whole,
             short_place(places.find(i.name)[1].line),
+            _lines_inside(i, lines),
         )
         for i, size in found
     ]
     return sorted(rows, key=lambda one: -((one.emit_s or 0.0) + one.llvm_s))
+
+
+def _lines_inside(i: HloInstruction, places: SourceLines) -> tuple[tuple[str, int], ...]:
+    """Return the user's lines of the instructions of a fusion, each with their number."""
+    inside = [one for c in i.called for one in c.instructions.values() if one.operands]
+    found = [places.metadata_place(one.metadata) for one in inside]
+    return tuple(Counter([short_place(line) for line in found if line]).items())
 
 
 def _is_compiled(i: HloInstruction, trace: CompileTrace) -> bool:

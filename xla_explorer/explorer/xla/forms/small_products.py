@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xla_explorer.explorer.advice.array_forms import is_small_product
+from xla_explorer.explorer.xla.forms.changes import Chosen, changed_copy
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -11,18 +12,18 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
 
-def multiplied_and_summed(module: HloModule) -> HloModule | None:
+def multiplied_and_summed(module: HloModule, chosen: Chosen = None) -> HloModule | None:
     """Compute each batch of small products as a product of elements and a sum."""
-    copy, changed = module.clone(), False
-    for computation in list(copy.computations.values()):
-        for i in list(computation.instructions.values()):
-            if is_small_product(i):
-                _expand(i)
-                changed = True
-    return copy if changed else None
+    return changed_copy(module, small_products(module), _expand, chosen)
 
 
-def _expand(product: HloInstruction) -> None:
+def small_products(module: HloModule) -> list[HloInstruction]:
+    """Return the batches of small products, the largest first."""
+    found = [i for i in module.instructions() if is_small_product(i)]
+    return sorted(found, key=lambda i: -i.shape.byte_size)
+
+
+def _expand(product: HloInstruction) -> bool:
     """Replace a product by broadcasts to [batch, rows, contracted, columns] and a sum."""
     place, (lhs, rhs) = product.parent, product.operands
     batch, contracted = [
@@ -70,6 +71,7 @@ def _expand(product: HloInstruction) -> None:
     )
     place.replace(product, total)
     place.remove(product)
+    return True
 
 
 def _sum(module: HloModule, shape: Shape) -> HloComputation:

@@ -8,51 +8,47 @@ data. `moved_rows_first` moves the data inside the program, and its results keep
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
 from xla_explorer.compiler.spmd.explanation.step_schedule import trip_count
+from xla_explorer.explorer.xla.forms.changes import Chosen, changed_copy
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES, attributes_of
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
 
-def without_transposes(module: HloModule) -> HloModule | None:
+def without_transposes(module: HloModule, chosen: Chosen = None) -> HloModule | None:
     """Leave out the transposes that move the last dimension, except for operands of products."""
-    copy = module.clone()
-    if not _runs_alike(copy):
-        return None
-    found = left_out_transposes(copy)
-    for i in found:
-        _leave_out(i)
-    return copy if found else None
+    return changed_copy(module, left_out_transposes(module), _leave_out, chosen)
 
 
 def left_out_transposes(module: HloModule) -> list[HloInstruction]:
     """Return the transposes that move the last dimension, the largest first, but for products."""
+    if not _runs_alike(module):
+        return []
     found = [i for i in module.instructions() if moves_the_last(i) and not _feeds_product(i)]
     return sorted(found, key=lambda i: -i.shape.byte_size)
 
 
-def rows_first(module: HloModule) -> HloModule | None:
+def rows_first(module: HloModule, chosen: Chosen = None) -> HloModule | None:
     """Index rows where a program indexes its last dimension, with results in rows as well."""
-    copy = module.clone()
-    if not _runs_alike(copy):
-        return None
-    changed = False
-    for i in list(copy.instructions()):
-        if i.opcode.name in ("gather", "scatter") and _index_rows(i, _kept):
-            changed = True
-    return copy if changed else None
+    return changed_copy(module, strewn_rows(module), partial(_index_rows, ordered=_kept), chosen)
 
 
 def moved_rows_first(module: HloModule) -> HloModule | None:
     """Transpose what is indexed along its last dimension, index rows, and transpose back."""
-    copy, changed = module.clone(), False
-    for i in list(copy.instructions()):
-        if i.opcode.name in ("gather", "scatter") and _takes_most(i) and _index_rows(i, _moved):
-            changed = True
-    return copy if changed else None
+    found = [i for i in module.instructions() if _indexes_the_last(i) and _takes_most(i)]
+    return changed_copy(module, found, partial(_index_rows, ordered=_moved))
+
+
+def strewn_rows(module: HloModule) -> list[HloInstruction]:
+    """Return the gathers and scatters by the last dimension, the largest first."""
+    if not _runs_alike(module):
+        return []
+    found = [i for i in module.instructions() if _indexes_the_last(i)]
+    return sorted(found, key=lambda i: -i.shape.byte_size)
 
 
 def _takes_most(i: HloInstruction) -> bool:
@@ -85,7 +81,7 @@ def _feeds_product(i: HloInstruction) -> bool:
     return any(user.opcode.name in ("dot", "convolution") for user in i.users)
 
 
-def _leave_out(transpose: HloInstruction) -> None:
+def _leave_out(transpose: HloInstruction) -> bool:
     place = transpose.parent
     made = place.add(
         "reshape",
@@ -96,6 +92,7 @@ def _leave_out(transpose: HloInstruction) -> None:
     )
     place.replace(transpose, made)
     place.remove(transpose)
+    return True
 
 
 _Ordered = Callable[[HloInstruction, Sequence[int]], HloInstruction]
@@ -115,18 +112,32 @@ def _moved(i: HloInstruction, order: Sequence[int]) -> HloInstruction:
     return i.parent.add("transpose", i.shape.with_dimensions(sizes), [i], attributes)
 
 
+def _indexes_the_last(i: HloInstruction) -> bool:
+    """Return True for a gather or scatter of whole rows by an index into the last dimension."""
+    if i.opcode.name not in ("gather", "scatter"):
+        return False
+    is_gather = i.opcode.name == "gather"
+    rank = i.operands[0].shape.rank
+    key, dropped, batching = _keys(is_gather)
+    if len(i.operands) != (2 if is_gather else 3) or rank < 2 or i.attributes.value(batching):
+        return False
+    return tuple(i.attribute(key)) == (rank - 1,) == tuple(i.attribute(dropped))
+
+
+def _keys(is_gather: bool) -> tuple[str, str, str]:
+    if is_gather:
+        return "start_index_map", "collapsed_slice_dims", "operand_batching_dims"
+    return "scatter_dims_to_operand_dims", "inserted_window_dims", "input_batching_dims"
+
+
 def _index_rows(i: HloInstruction, ordered: _Ordered) -> bool:
-    """Replace one gather or scatter by an index into the last dimension; False for others."""
+    """Replace one gather or scatter by an index into the first dimension; False for others."""
+    if not _indexes_the_last(i):
+        return False
     is_gather = i.opcode.name == "gather"
     array = i.operands[0]
     rank = array.shape.rank
-    key = "start_index_map" if is_gather else "scatter_dims_to_operand_dims"
-    dropped = "collapsed_slice_dims" if is_gather else "inserted_window_dims"
-    batching = "operand_batching_dims" if is_gather else "input_batching_dims"
-    if len(i.operands) != (2 if is_gather else 3) or rank < 2 or i.attributes.value(batching):
-        return False
-    if tuple(i.attribute(key)) != (rank - 1,) or tuple(i.attribute(dropped)) != (rank - 1,):
-        return False
+    key, dropped, _ = _keys(is_gather)
     place = i.parent
     last_first = [rank - 1, *range(rank - 1)]
     given = ordered(array, last_first)
@@ -155,14 +166,36 @@ def _index_rows(i: HloInstruction, ordered: _Ordered) -> bool:
 
 
 def _replace(i: HloInstruction, made: HloInstruction, order: list[int], ordered: _Ordered) -> None:
-    """Replace an operation by its form in rows; a transpose to rows that read it is left out."""
+    """Replace an operation by its form in rows; a transpose to rows that read it is left out.
+
+    If the elements keep their places, element-wise operations may lie between, such as the choice
+    of a fill value.
+    """
     place = i.parent
     for user in list(i.users):
         if user.opcode.name == "transpose" and list(user.attribute("dimensions")) == order:
             place.replace(user, made)
             place.remove(user)
+    behind = _transposes_behind(i, order) if ordered is _kept else []
     if not i.users and i is not place.root:
         place.remove(i)
         return
     place.replace(i, ordered(made, [int(d) for d in np.argsort(order)]))
     place.remove(i)
+    for transpose in behind:
+        _leave_out(transpose)
+
+
+def _transposes_behind(i: HloInstruction, order: list[int]) -> list[HloInstruction]:
+    """Return the transposes of an order that read a value, through element-wise operations."""
+    found, seen, pending = [], {i}, list(i.users)
+    while pending:
+        user = pending.pop()
+        if user in seen:
+            continue
+        seen.add(user)
+        if user.opcode.name == "transpose" and list(user.attribute("dimensions")) == order:
+            found.append(user)
+        elif user.opcode.elementwise:
+            pending += user.users
+    return found
