@@ -113,7 +113,7 @@ def run_guarded(
     arena = GuardedMemory(max(executable.assignment.arena_size, 1), at_end=at_end, alignment=64)
     scratch = GuardedMemory(max(program.scratch_bytes, 1), at_end=at_end, alignment=64)
     activation = executable._own
-    activation._arena, activation._scratch = arena, scratch
+    activation.arena, activation._scratch = arena, scratch
     activation.table[program.arena_slot] = arena.address
     if program.scratch_bytes:
         activation.table[program.scratch_slot] = scratch.address
