@@ -50,8 +50,10 @@ def test_the_views_of_a_saved_page(browser: Any, tmp_path: Path) -> None:
     assert len(set(colours)) == 2  # two groups over the axis of four
     text = page.inner_text(".xe-devices")
     assert "what to change" in text and "annotate %w1" in text
+    assert "one colour: a group of %all-reduce" in text
     assert page.locator(".xe-slot.xe-exposed").count() == 1
     page.click("text=data down")
+    assert "one colour: devices that differ along data only" in page.inner_text(".xe-devices")
     colours = page.evaluate(
         "[...document.querySelectorAll('.xe-device')].map(box => box.style.fill)"
     )

@@ -52,7 +52,7 @@ def evaluate_in_step(
         if computation is not module.entry
         for i in computation.instructions.values()
     ):
-        return evaluate_replicated(module, per_device, partitions=count, replicas=1)
+        return evaluate_replicated(module, per_device, partitions=count, replicas=1, timeout=3600)
     world = _InStep(1, count)
     evaluators = [Evaluator(device=device) for device in world.devices]
     plan = evaluators[0].plan(module.entry)

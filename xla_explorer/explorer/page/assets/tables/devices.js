@@ -64,8 +64,10 @@ function meshPicture(data) {
     const at = [...outer].reverse().map(([name, n]) => { const k = rest % n; rest = Math.floor(rest / n); return `${name} ${k}`; }).reverse().join(", ");
     parts.push(shape("g", {}, shape("text", { x: (g % beside) * grid.width + 2, y: Math.floor(g / beside) * (grid.height + head) + 12 }, at)));
   }
-  /** @param {number[][]} groups */
-  const colour = groups => {
+  const said = make("p", { className: "xe-dim" });
+  /** @param {number[][]} groups @param {string} what */
+  const colour = (groups, what) => {
+    said.textContent = `one colour: ${what}`;
     for (const box of boxes.values()) box.style.fill = "";
     groups.forEach((group, k) => {
       for (const device of group) if (boxes.has(device)) boxes.get(device).style.fill = HUES[k % HUES.length];
@@ -73,10 +75,10 @@ function meshPicture(data) {
   };
   const directions = axes.map(([name], k) => [name, k === axes.length - 1 ? "to the right" : k === axes.length - 2 ? "down" : "grid by grid"]);
   const chips = directions.map(([name, way]) =>
-    make("button", { className: "xe-act", textContent: `${name} ${way}`, title: `colour the groups of devices along ${name}`, onclick: () => colour(groupsAlong(data.mesh, name)) }),
+    make("button", { className: "xe-act", textContent: `${name} ${way}`, title: `colour the groups of devices along ${name}`, onclick: () => colour(groupsAlong(data.mesh, name), `devices that differ along ${name} only`) }),
   );
   const svg = shape("svg", { ...size, viewBox: `0 0 ${size.width} ${size.height}`, role: "img", "aria-label": "mesh of devices" }, ...parts);
-  return { root: make("div", {}, svg, make("div", { className: "xe-axis-chips" }, ...chips)), colour };
+  return { root: make("div", {}, svg, said, make("div", { className: "xe-axis-chips" }, ...chips)), colour };
 }
 
 /** The tiles of an array by device, for its last two dimensions of more than one element. @param {DevicesData} data @param {ValueRow} row */
@@ -173,7 +175,7 @@ function stepper(data, choose) {
       make("b", { textContent: value }),
       ` takes `,
       make("b", { textContent: axis }),
-      ` on dimension ${dimension} from ${source}: ${name} by `,
+      ` on dimension ${dimension} from ${source === value ? "the stated sharding of the result" : source}: ${name} by `,
       make("code", { textContent: rule }),
       `, factor ${factor}, level ${level}; annotated at ${origin}`,
     );
@@ -263,7 +265,7 @@ function devicesTab(app) {
     const choose = name => {
       const groups = data.groups[name];
       if (!groups) return;
-      mesh.colour(groups);
+      mesh.colour(groups, `a group of ${name}`);
       why.textContent = data.why[name] ?? `session.devices.why("${name}")`;
       for (const line of table.querySelectorAll("tbody tr")) line.classList.toggle("on", line.cells[0].textContent === name);
     };
