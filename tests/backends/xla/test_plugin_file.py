@@ -63,9 +63,11 @@ def plugin(tmp_path):
 
 @pytest.mark.jax
 @pytest.mark.long
-def test_our_plugin_passes_by_the_command(plugin, tmp_path, capsys):
+def test_our_plugin_passes_by_the_command(plugin, tmp_path, capsys, monkeypatch):
+    """The file is in the current folder, and is given by its name."""
     out, svg = tmp_path / "page.html", tmp_path / "badge.svg"
-    words = ["conform", str(plugin), "--opcodes", "add,tanh", "--types", "f32,s32"]
+    monkeypatch.chdir(tmp_path)
+    words = ["conform", plugin.name, "--opcodes", "add,tanh", "--types", "f32,s32"]
     assert main([*words, "-o", str(out), "--badge", str(svg)]) == 0
-    assert "4 programs: 4 ok" in capsys.readouterr().out
-    assert "<table" in out.read_text() and "100 % of 4" in svg.read_text()
+    assert "7 programs: 7 ok" in capsys.readouterr().out
+    assert "<table" in out.read_text() and "100 % of 7" in svg.read_text()

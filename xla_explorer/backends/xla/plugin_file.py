@@ -59,7 +59,9 @@ def api_version(path: str | Path) -> ApiVersion:
     """
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_send_version, args=(str(path), sender))
+    # The loader looks for a bare name in the system's folders, not in this one.
+    whole = str(Path(path).absolute())
+    process = context.Process(target=_send_version, args=(whole, sender))
     process.start()
     sender.close()
     try:
