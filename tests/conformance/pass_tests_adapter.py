@@ -66,6 +66,7 @@ RECORDED_OPTIONS: dict[str, dict[str, Any]] = {
     "reshape-decomposer": {"merge_bitcasts": False},
     "scatter_expander": {"mode": "simple"},
     "gather_expander": {"mode": "simple"},
+    "convolution-group-converter": {"native_types": ("f16", "f32")},
     "cpu-parallel-task-assigner": {"max_parallelism": 2},  # of the machine that recorded
 }
 # Passes with a policy of ours beside XLA's: each is judged by both, and named with the policy.

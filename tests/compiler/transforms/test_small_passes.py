@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from xla_explorer.compiler.pipeline import PassTrace, optimize
+from xla_explorer.compiler.pipeline.pass_interface import make_pass
+from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.module import HloModule
@@ -304,3 +306,22 @@ def test_a_window_of_a_vector_becomes_one_of_a_matrix(initial: int) -> None:
     found = run(module, "reduce-window-rewriter").module
     (window,) = [i for i in found.instructions() if i.opcode.name == "reduce-window"]
     assert window.shape.text_without_layout == "f32[4,1]"
+
+
+def test_batch_dimensions_that_are_not_in_front_stay() -> None:
+    text = """ENTRY e {{ x = f32[{left}] parameter(0)  y = f32[1,4] parameter(1)
+      ROOT d = f32[1,3] dot(x, y), lhs_batch_dims={{{batch}}}, lhs_contracting_dims={{{other}}}, rhs_batch_dims={{0}}, rhs_contracting_dims={{1}} }}"""
+    behind = parse_hlo(text.format(left="3,4,1", batch=2, other=1))
+    assert not run(behind, "batch-dot-simplification").changed
+    in_front = parse_hlo(text.format(left="1,3,4", batch=0, other=2))
+    assert run(in_front, "batch-dot-simplification").changed
+
+
+@pytest.mark.parametrize(("native", "groups"), [((), 1), (("f32",), 2)])
+def test_groups_of_native_types_stay(native: tuple[str, ...], groups: int) -> None:
+    module = parse_hlo("""ENTRY e { x = f32[1,5,4] parameter(0)  k = f32[3,2,6] parameter(1)
+      ROOT c = f32[1,3,6] convolution(x, k), window={size=3}, dim_labels=b0f_0io->b0f, feature_group_count=2 }""")
+    hlo_pass = make_pass("convolution-group-converter", native_types=native)
+    found = optimize(module, PassPipeline("one", (hlo_pass,))).module
+    (convolution,) = [i for i in found.instructions() if i.opcode.name == "convolution"]
+    assert convolution.attributes.value("feature_group_count") == groups

@@ -31,11 +31,14 @@ class BatchDotSimplification(OpExpanderPass):
     def matches(self, i: HloInstruction) -> bool:
         """Return True for a batch dimension of size 1, and one contracted dimension.
 
-        dot_decomposer contracts one dimension.
+        dot_decomposer contracts one dimension, and moves the batch dimensions to the front.
         """
-        sizes = i.operands[0].shape.dimensions
-        return len(i.attributes.value("lhs_contracting_dims")) == 1 and any(
-            sizes[d] == 1 for d in i.attributes.value("lhs_batch_dims")
+        sizes, batch = i.operands[0].shape.dimensions, i.attributes.value("lhs_batch_dims")
+        in_front = tuple(range(len(batch)))
+        return (
+            len(i.attributes.value("lhs_contracting_dims")) == 1
+            and tuple(batch) == tuple(i.attributes.value("rhs_batch_dims")) == in_front
+            and any(sizes[d] == 1 for d in batch)
         )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:

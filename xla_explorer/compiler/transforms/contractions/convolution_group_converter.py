@@ -27,13 +27,16 @@ class ConvolutionGroupConverter(OpExpanderPass):
 
     The group dimension has base dilation G and stride G - 1, for G groups. So window position k
     multiplies group k of the input only by group k of the kernel; all other elements are padding.
-    convert_batch_groups, convert_feature_groups: the kinds of groups to convert.
+    convert_batch_groups, convert_feature_groups: the kinds of groups to convert. native_types:
+    element types whose feature groups stay, because the target computes them as they are; XLA:CPU
+    keeps those of f16 and f32.
     """
 
     name: ClassVar[str] = "convolution-group-converter"
     opcodes: ClassVar[frozenset[str]] = frozenset(["convolution"])
     convert_batch_groups: bool = True
     convert_feature_groups: bool = True
+    native_types: tuple[str, ...] = ()
 
     def matches(self, i: HloInstruction) -> bool:
         """Return True if the convolution has groups of one kind only, and it is selected."""
@@ -42,7 +45,10 @@ class ConvolutionGroupConverter(OpExpanderPass):
             i.attributes.value("feature_group_count"),
         )
         return (batch > 1 and feature == 1 and self.convert_batch_groups) or (
-            feature > 1 and batch == 1 and self.convert_feature_groups
+            feature > 1
+            and batch == 1
+            and self.convert_feature_groups
+            and i.shape.element_type.name not in self.native_types
         )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
