@@ -144,3 +144,37 @@ def test_too_large_a_program_is_refused(side: int) -> None:
     with pytest.raises(xe.XlaExplorerError, match="too many for the evaluator") as refused:
         xe.xla.risks(text)
     assert "smaller arguments" in refused.value.hint
+
+
+CONVERGING = """body { s = (f32[4], f32[4], s32[]) parameter(0)
+    x = f32[4] get-tuple-element(s), index=0
+    k = s32[] get-tuple-element(s), index=2
+    h = f32[] constant(0.5) hs = f32[4] broadcast(h), dimensions={}
+    f = f32[] constant(0.05) fs = f32[4] broadcast(f), dimensions={}
+    a = f32[4] multiply(x, hs) n = f32[4] STEP
+    d = f32[4] subtract(n, x)
+    i = s32[] constant(1) next = s32[] add(k, i)
+    ROOT t = (f32[4], f32[4], s32[]) tuple(n, d, next) }
+  until { s = (f32[4], f32[4], s32[]) parameter(0) k = s32[] get-tuple-element(s), index=2
+    most = s32[] constant(9) ROOT l = pred[] compare(k, most), direction=LT }
+  ENTRY e { x = f32[4] parameter(0) z = s32[] constant(0)
+    t = (f32[4], f32[4], s32[]) tuple(x, x, z)
+    ROOT w = (f32[4], f32[4], s32[]) while(t), condition=until, body=body }"""
+
+
+def test_a_loop_that_converges_in_its_last_steps_loses_no_digits() -> None:
+    """max(x / 2, 0.05) differs from x until the fifth step, x / 2 + x / 2 in none."""
+    for step, loses in (("maximum(a, fs)", False), ("add(a, a)", True)):
+        found = xe.xla.risks(CONVERGING.replace("STEP", step), np.full(4, 0.9, F))
+        assert ("cancellation" in [one.kind for one in found.risks]) is loses
+
+
+def test_a_small_part_of_a_gradient_is_no_risk() -> None:
+    text = """ENTRY e { x = f32[4] parameter(0) y = f32[4] parameter(1)
+      ROOT s = f32[4] add(x, y), metadata={op_name="jit(f)/jvp/NAME"} }"""
+    values = np.full(4, 1e-11, F), np.full(4, 4e-3, F)
+    kinds = [
+        [one.kind for one in xe.xla.risks(text.replace("NAME", name), *values).risks]
+        for name in ("add_any", "add")
+    ]
+    assert kinds == [[], ["absorption"]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ from xla_explorer.explorer.tables.code_rows import Risk
 from xla_explorer.explorer.xla.first_nan import Search, cause_at, operands_at
 from xla_explorer.explorer.xla.flag_sweeps import given
 from xla_explorer.explorer.xla.index_risks import INDEX_CHECKS, indexed_sizes
-from xla_explorer.explorer.xla.number_risks import NUMBER_CHECKS, Array, Finding
+from xla_explorer.explorer.xla.number_risks import LOST_DIGITS, NUMBER_CHECKS, Array, Finding
 from xla_explorer.explorer.xla.places import PlacedModule, short_place
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.floating_point import default_floating_point
@@ -201,6 +202,8 @@ class _Watch(Search):
         super().__init__(module, deadline)
         self._runs: dict[HloInstruction, int] = {}
         self._worst: dict[tuple[str, HloInstruction], tuple[Finding, int]] = {}
+        self._looked: Counter[HloInstruction] = Counter()
+        self._found: Counter[tuple[str, HloInstruction]] = Counter()
 
     def _look(self, i: HloInstruction, operands: tuple[Value, ...], value: Array) -> None:
         """Record what the checks find, for an operation of a loop in some of its executions."""
@@ -210,18 +213,26 @@ class _Watch(Search):
         arrays = [one for one in operands if isinstance(one, np.ndarray)]
         if len(arrays) != len(operands):
             return
+        self._looked[i] += 1
         with np.errstate(all="ignore"):
             for check in (_not_finite, *NUMBER_CHECKS, *INDEX_CHECKS):
                 finding = check(i, arrays, value)
                 if finding is not None:
+                    self._found[finding.kind, i] += 1
                     known = self._worst.get((finding.kind, i))
                     worse = known is None or finding.weight > known[0].weight
                     kept = (finding, run) if worse or known is None else known
                     self._worst[finding.kind, i] = kept
 
     def risks(self, places: PlacedModule, words: str) -> Iterator[Risk]:
-        """Yield the findings with their source lines."""
+        """Yield the findings with their source lines.
+
+        The last steps of a loop that converges subtract equal values: lost digits count if most
+        executions lose them.
+        """
         for (kind, i), (finding, run) in self._worst.items():
+            if kind in LOST_DIGITS and 2 * self._found[kind, i] <= self._looked[i]:
+                continue
             _, place = places.find(i.name)
             often = f", execution {run}" if run > 1 else ""
             line = short_place(place.line)
