@@ -116,6 +116,22 @@ def _with_replaced(body: Body, old: Statement, new: Statement | Body) -> Body:
     return body
 
 
+def bodies_with_loops(nest: LoopNest) -> list[Body]:
+    """Return the body of the nest, and those of its loops and reductions."""
+    return [nest.body, *[s.body for s, _ in nest.statements() if isinstance(s, For | Reduce)]]
+
+
+def with_body_replaced(nest: LoopNest, old: Body, new: Body) -> LoopNest:
+    """Return the nest with one of `bodies_with_loops` replaced."""
+    if old is nest.body:
+        return replace(nest, body=new)
+
+    def change(s: Statement) -> Statement | None:
+        return replace(s, body=new) if isinstance(s, For | Reduce) and s.body is old else None
+
+    return replace(nest, body=rewritten(nest.body, change))
+
+
 def with_axes_replaced(body: Body, values: Substitution) -> Body:
     """Return the body with axes replaced in every index and guard.
 

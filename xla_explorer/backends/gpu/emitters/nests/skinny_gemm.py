@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
@@ -29,9 +30,11 @@ LARGEST_SUM = 4096  # products that one thread adds
 def plan_skinny_dot(i: HloInstruction, architecture: GpuArchitecture) -> Schedule | Reason:
     """Return the schedule of a skinny dot, or a refusal."""
     nest = nest_of(i)
-    return (
-        nest if isinstance(nest, Reason) else skinny_gemm_schedule(nest, architecture, GPU_TUNING)
-    )
+    return nest if isinstance(nest, Reason) else _skinny_schedule(nest, architecture)
+
+
+def _skinny_schedule(nest: LoopNest, architecture: GpuArchitecture) -> Schedule | Reason:
+    return skinny_gemm_schedule(nest, architecture, GPU_TUNING)
 
 
 def plan_depthwise_convolution(
@@ -69,32 +72,27 @@ def scheduled_us(plan: Schedule, architecture: GpuArchitecture) -> float:
     return estimate_launch(plan.nest, replace(NVPTX, gpu=architecture)).nanoseconds / 1e3
 
 
-def write_skinny_dot(
-    i: HloInstruction,
-    product: FusedProduct,
-    plan: Schedule,
-    architecture: GpuArchitecture,
-    slots: tuple[int, ...],
-) -> OperationDescriptor | Reason:
-    """Return one kernel, or two with split-K."""
-    nest = nest_of(i)
-    if isinstance(nest, Reason):
-        return nest
-    # A pass may have renamed an operand since the plan.
-    made = plan if nest == plan.start else skinny_gemm_schedule(nest, architecture, GPU_TUNING)
-    return made if isinstance(made, Reason) else nest_kernels(i, made, slots)
+def nest_writer(
+    scheduled: Callable[[LoopNest, GpuArchitecture], Schedule | Reason],
+) -> Callable[..., OperationDescriptor | Reason]:
+    """Return a writer of products that have a schedule as their plan."""
+
+    def write(
+        i: HloInstruction,
+        product: FusedProduct,
+        plan: Schedule,
+        architecture: GpuArchitecture,
+        slots: tuple[int, ...],
+    ) -> OperationDescriptor | Reason:
+        nest = nest_of(i)
+        if isinstance(nest, Reason):
+            return nest
+        # The plan does not fit if a pass has renamed an operand, or has fused an epilogue.
+        made = plan if nest == plan.start else scheduled(nest, architecture)
+        return made if isinstance(made, Reason) else nest_kernels(i, made, slots)
+
+    return write
 
 
-def write_depthwise_convolution(
-    i: HloInstruction,
-    product: FusedProduct,
-    plan: Schedule,
-    architecture: GpuArchitecture,
-    slots: tuple[int, ...],
-) -> OperationDescriptor | Reason:
-    """Return the kernel of the convolution's nest, or of its nest with the epilogue."""
-    nest = nest_of(i)
-    if isinstance(nest, Reason):
-        return nest
-    made = plan if nest == plan.start else _depthwise_schedule(nest, architecture)
-    return made if isinstance(made, Reason) else nest_kernels(i, made, slots)
+write_skinny_dot = nest_writer(_skinny_schedule)
+write_depthwise_convolution = nest_writer(_depthwise_schedule)

@@ -10,23 +10,21 @@ from xla_explorer.compiler.codegen.nest.independence import why_not_independent
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     AxisKind,
-    Body,
     Definition,
     For,
     Load,
     LoopNest,
-    Reduce,
-    Statement,
     Store,
     walk,
 )
 from xla_explorer.compiler.codegen.nest.rewriting import (
+    bodies_with_loops,
     guards_replaced,
-    rewritten,
     with_axes_replaced,
+    with_body_replaced,
 )
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import Substitution, index
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, Substitution, index
 
 
 @dataclass(frozen=True)
@@ -54,16 +52,8 @@ class FuseLoops(Directive):
         found = self._pair(nest)
         assert found is not None
         first, second = found
-        along: Substitution = {second.axis: index(first.axis)}
-        if (
-            first.axis.extent != second.axis.extent
-            or guards_replaced(second.guards, along) != first.guards
-        ):
-            message = (
-                f"{self.axis} has {first.axis.extent} steps, {self.following} has "
-                f"{second.axis.extent}, or their conditions differ"
-            )
-            return refuse("steps-differ", message)
+        if (reason := why_steps_differ(first.axis, first.guards, second)) is not None:
+            return reason
         for loop in found:
             if loop.ordered or loop.kind is not AxisKind.SERIAL:
                 return refuse(
@@ -79,7 +69,7 @@ class FuseLoops(Directive):
         first, second = nest.loop(self.axis), nest.loop(self.following)
         if not isinstance(first, For) or not isinstance(second, For):
             return None
-        body = next((b for b in _bodies(nest) if first in b), ())
+        body = next((b for b in bodies_with_loops(nest) if first in b), ())
         if second not in body or body.index(second) < body.index(first):
             return None
         between = body[body.index(first) + 1 : body.index(second)]
@@ -101,22 +91,19 @@ class FuseLoops(Directive):
             body=(*first.body, *with_axes_replaced(second.body, {second.axis: index(first.axis)})),
         )
 
-        def in_body(body: Body) -> Body:
-            a, b = body.index(first), body.index(second)
-            return (*body[:a], *body[a + 1 : b], joined, *body[b + 1 :])
-
-        if first in nest.body:
-            return replace(nest, body=in_body(nest.body))
-
-        def change(s: Statement) -> Statement | None:
-            return (
-                replace(s, body=in_body(s.body))
-                if isinstance(s, For | Reduce) and first in s.body
-                else None
-            )
-
-        return replace(nest, body=rewritten(nest.body, change))
+        body = next(b for b in bodies_with_loops(nest) if first in b)
+        a, b = body.index(first), body.index(second)
+        fused = (*body[:a], *body[a + 1 : b], joined, *body[b + 1 :])
+        return with_body_replaced(nest, body, fused)
 
 
-def _bodies(nest: LoopNest) -> list[Body]:
-    return [nest.body, *[s.body for s, _ in nest.statements() if isinstance(s, For | Reduce)]]
+def why_steps_differ(first: Axis, guards: tuple[Guard, ...], second: For) -> Reason | None:
+    """Refuse a loop whose steps or guards differ from those of an axis."""
+    along: Substitution = {second.axis: index(first)}
+    if first.extent == second.axis.extent and guards_replaced(second.guards, along) == guards:
+        return None
+    return refuse(
+        "steps-differ",
+        f"{first.name} has {first.extent} steps, {second.axis.name} has {second.axis.extent}, or "
+        "their conditions differ",
+    )

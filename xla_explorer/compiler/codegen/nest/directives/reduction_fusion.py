@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 from xla_explorer.compiler.codegen.nest.directives.base import Directive
+from xla_explorer.compiler.codegen.nest.directives.loop_fusion import why_steps_differ
 from xla_explorer.compiler.codegen.nest.independence import why_not_independent
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
@@ -23,12 +24,12 @@ from xla_explorer.compiler.codegen.nest.ir import (
 )
 from xla_explorer.compiler.codegen.nest.renumbering import with_ids
 from xla_explorer.compiler.codegen.nest.rewriting import (
-    guards_replaced,
-    rewritten,
+    bodies_with_loops,
     with_axes_replaced,
+    with_body_replaced,
 )
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import Substitution, index
+from xla_explorer.hlo.analysis.indexing import index
 
 
 class _Sweeps(NamedTuple):
@@ -74,16 +75,8 @@ class FuseIntoReduction(Directive):
         """
         _, loop, reduction = self._found(nest)
         (bound,) = reduction.axes
-        along: Substitution = {loop.axis: index(bound.axis)}
-        if (
-            loop.axis.extent != bound.axis.extent
-            or guards_replaced(loop.guards, along) != reduction.guards
-        ):
-            message = (
-                f"{self.axis} has {loop.axis.extent} steps, {self.reduction} has "
-                f"{bound.axis.extent}, or their conditions differ"
-            )
-            return refuse("steps-differ", message)
+        if (reason := why_steps_differ(bound.axis, reduction.guards, loop)) is not None:
+            return reason
         if (
             loop.ordered
             or {loop.kind, bound.kind} != {AxisKind.SERIAL}
@@ -144,11 +137,7 @@ class FuseIntoReduction(Directive):
         )
 
         new = tuple([merged if s is reduction else s for s in body if s is not loop])
-
-        def change(s: Statement) -> Statement | None:
-            return replace(s, body=new) if isinstance(s, For | Reduce) and loop in s.body else None
-
-        return replace(nest, body=new if loop in nest.body else rewritten(nest.body, change))
+        return with_body_replaced(nest, body, new)
 
     def _found(self, nest: LoopNest) -> _Sweeps:
         found = self._sweeps(nest)
@@ -156,10 +145,7 @@ class FuseIntoReduction(Directive):
         return found
 
     def _sweeps(self, nest: LoopNest) -> _Sweeps | None:
-        for body in (
-            nest.body,
-            *[s.body for s, _ in nest.statements() if isinstance(s, For | Reduce)],
-        ):
+        for body in bodies_with_loops(nest):
             loops = [s for s in body if isinstance(s, For) and s.axis.name == self.axis]
             reductions = [
                 s
