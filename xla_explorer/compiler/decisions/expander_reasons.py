@@ -1,4 +1,4 @@
-"""Reason codes of expanders."""
+"""Reason codes of expanders, of products in another order, and of loops that take state in."""
 
 from __future__ import annotations
 
@@ -70,6 +70,41 @@ EXPANDERS = table(
             "operands and result have different layouts",
             "%add and its operands have different layouts",
             "nothing to do: a copy makes the layouts equal",
+        ),
+        "not-cheaper": (
+            "the other order of a product does not save enough operations",
+            "the other order of %dot has 1/1.5 of the operations; less than 1/2 is required",
+            "lower associative_reordering_threshold, or the threshold that the sentence names",
+        ),
+        "contracted-batch": (
+            "the outer dot contracts a batch dimension of the inner one, so the order is fixed",
+            "%outer contracts a batch dimension of %inner",
+            "nothing to do: no other order has the same sums",
+        ),
+        "leaves-partial-sums": (
+            "the sharding keeps the sums of each device apart",
+            "the sharding of %dot leaves its sums unreduced",
+            "take the unreduced sharding out",
+        ),
+        "nothing-to-mirror": (
+            "no operand is reversed, padded with zeros or broadcast along contracted dimensions",
+            "%reverse moves no contracted dimension",
+            "nothing to do: the movement changes the result's own dimensions",
+        ),
+        "result-smallest": (
+            "the result is the smallest array, so the factor stays there",
+            "%dot is not larger than its operands",
+            "nothing to do: the factor multiplies the fewest elements",
+        ),
+        "scale-smallest": (
+            "the scaled operand is the smallest array",
+            "no operand of %dot is scaled at a higher cost",
+            "nothing to do: the factor multiplies the fewest elements",
+        ),
+        "shared-body": (
+            "another call runs the loop's body or condition",
+            "%while shares its computations with another call",
+            "run flatten-call-graph first",
         ),
         "sizes-differ": (
             "operands have sizes that are not known to be equal",

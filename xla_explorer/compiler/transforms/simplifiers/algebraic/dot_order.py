@@ -67,7 +67,9 @@ def _is_sharded_sum(i: HloInstruction) -> bool:
 def keeps_its_sum(instruction: HloInstruction) -> Reason | None:
     """Require a dot whose partial sums no device keeps apart."""
     if _is_sharded_sum(instruction):
-        return refuse("unreduced", f"the sharding of %{instruction.name} leaves its sums unreduced")
+        return refuse(
+            "leaves-partial-sums", f"the sharding of %{instruction.name} leaves its sums unreduced"
+        )
     return None
 
 
