@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import xla_explorer as xe
@@ -59,6 +60,7 @@ for number, line in enumerate(open(sys.argv[1])):
     except Exception as problem:
         print(json.dumps([number, None, str(problem)[:300]]), flush=True)
 """
+_EPSILON = re.compile(r"(?<=epsilon=)[-+.e\d]+")
 _CONSTANT = re.compile(r" constant\((?:\{.*\}|[^()]*|\([^()]*\))(?=\))")
 _TEXTS = ("hlo", "before", "after")
 Source = tuple[str, Any]  # a name and what makes the module
@@ -97,8 +99,10 @@ def _lines(module: HloModule) -> list[str]:
     """Return the text of a module without what a proto does not hold, and without constants.
 
     A splat of zeros may stand as `constant(0)`. Options of a compile have a proto of their own.
+    `epsilon` is an f32 in a proto and in XLA; MLIR prints all digits that an f64 has.
     """
     text = OUTSIDE.sub("", module.to_text())
+    text = _EPSILON.sub(lambda found: str(np.float32(found[0])), text)
     return [_CONSTANT.sub(" constant(", line) for line in text.splitlines()]
 
 
