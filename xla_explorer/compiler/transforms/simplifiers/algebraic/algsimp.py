@@ -43,7 +43,6 @@ from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.rule import Rule, RuleSet
 from xla_explorer.compiler.transforms.simplifiers.algebraic import (
     addition,
-    argmax,
     choices,
     collectives,
     comparison,
@@ -55,7 +54,6 @@ from xla_explorer.compiler.transforms.simplifiers.algebraic import (
     logic,
     multiplication,
     reductions,
-    signs,
     transcendental,
     tuples,
     variadic,
@@ -81,7 +79,6 @@ from xla_explorer.hlo.module import HloModule
 ALGEBRAIC_RULES = RuleSet.of_modules(
     "algsimp",
     addition,
-    signs,
     multiplication,
     division,
     transcendental,
@@ -97,7 +94,6 @@ ALGEBRAIC_RULES = RuleSet.of_modules(
     dynamic_indexing,
     reductions,
     variadic,
-    argmax,
     pieces,
     windows,
     gathers,
