@@ -60,6 +60,9 @@ for number, line in enumerate(open(sys.argv[1])):
     except Exception as problem:
         print(json.dumps([number, None, str(problem)[:300]]), flush=True)
 """
+_IMPLIED = re.compile(
+    r", type=(?:FLOAT|SIGNED|UNSIGNED)\b|(?<=\)), async_execution_thread=\"[^\"]*\"(?=[,\n])"
+)
 _EPSILON = re.compile(r"(?<=epsilon=)[-+.e\d]+")
 _CONSTANT = re.compile(r" constant\((?:\{.*\}|[^()]*|\([^()]*\))(?=\))")
 _TEXTS = ("hlo", "before", "after")
@@ -99,9 +102,12 @@ def _lines(module: HloModule) -> list[str]:
     """Return the text of a module without what a proto does not hold, and without constants.
 
     A splat of zeros may stand as `constant(0)`. Options of a compile have a proto of their own.
-    `epsilon` is an f32 in a proto and in XLA; MLIR prints all digits that an f64 has.
+    The thread of an asynchronous start is that of its update and done. `type` of a comparison may
+    be spelled although it is that of its operands. `epsilon` is an f32 in a proto and in XLA; MLIR
+    prints all digits that an f64 has.
     """
     text = OUTSIDE.sub("", module.to_text())
+    text = _IMPLIED.sub("", text)
     text = _EPSILON.sub(lambda found: str(np.float32(found[0])), text)
     return [_CONSTANT.sub(" constant(", line) for line in text.splitlines()]
 
