@@ -14,6 +14,8 @@ from xla_explorer.compiler.xla.regrouping import edges_between, edges_inside
 from xla_explorer.explorer.xla.overrides import measured_search as searching
 from xla_explorer.explorer.xla.overrides.requests import read_requests
 
+_FLAG = ("xla_cpu_prefer_vector_width", 256)  # of every jaxlib, other than most of FLAGS
+
 MODULE = """HloModule m
 
 %a (p: f32[8]) -> f32[8] {
@@ -119,7 +121,7 @@ def waves(x):
 
 @pytest.mark.jax
 def test_every_trial_has_a_row_with_its_interval_or_the_reason(monkeypatch):
-    inside = [("flag", searching.FLAGS[1])]
+    inside = [("flag", _FLAG)]
     monkeypatch.setattr(
         searching,
         "_steps",
@@ -178,7 +180,7 @@ def test_a_form_of_the_program_is_tried_first(monkeypatch):
 @pytest.mark.jax
 def test_a_change_with_which_xla_crashes_is_one_more_trial(monkeypatch):
     """The child dies before it answers. The next trial has another child."""
-    crash, other = ("xla_cpu_enable_fast_math", True), searching.FLAGS[1]
+    crash, other = ("xla_cpu_enable_fast_math", True), _FLAG
     written = searching.SearchedProgram._written
 
     def crashing(program, change):
@@ -200,6 +202,6 @@ def test_a_change_with_which_xla_crashes_is_one_more_trial(monkeypatch):
 def test_a_program_that_calls_lapack_is_searched(monkeypatch):
     """jaxlib finds LAPACK's routines in the child; they were null pointers."""
     module = xe.from_jax(lambda x: jnp.linalg.cholesky(x @ x.T + 64 * jnp.eye(64)), X)
-    monkeypatch.setattr(searching, "_steps", lambda module, flags: [("flag", searching.FLAGS[1])])
+    monkeypatch.setattr(searching, "_steps", lambda module, flags: [("flag", _FLAG)])
     found = xe.xla.search(module, X, seconds=60)
     assert [one.word for one in found.trials if one.ratio is not None] == ["flag"]
