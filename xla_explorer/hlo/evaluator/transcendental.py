@@ -260,9 +260,9 @@ def power(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) ->
 def _real_power(base: Array, exponent: Array) -> Array:
     # numpy turns a scalar exponent 0.5 into a square root, which differs at -0 and -inf.
     shape = np.broadcast_shapes(base.shape, exponent.shape)
-    return np.asarray(
-        np.power(base, np.ascontiguousarray(np.broadcast_to(exponent, shape)))
-    ).reshape(shape)
+    result = np.power(base, np.ascontiguousarray(np.broadcast_to(exponent, shape))).reshape(shape)
+    # Some C libraries return NaN for a signalling NaN, which narrow types keep on some CPUs only.
+    return np.where((exponent == 0) | (base == 1), base.dtype.type(1), result)
 
 
 def _complex_power(z: Array, exponent: Array) -> Array:
