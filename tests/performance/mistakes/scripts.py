@@ -1,7 +1,7 @@
 """Scripts with planted mistakes: a folder of programs with a key of mistakes and mends.
 
-The key has for each mistake its kind, its line or argument, the replacements that mend it, and the
-gain that was measured before any question was put. A script defines the jitted function that the
+For each mistake the key has its kind, its line or argument, and the replacements that mend it. The
+gain in it was measured before any question was put. A script defines the jitted function that the
 key names, `arguments()`, and `calls()` if it is compiled again.
 """
 

@@ -1,8 +1,8 @@
 """Programs of the edges of each opcode's definition: values, indices and attributes.
 
-Source: HLO's operation semantics. They define division by zero, shifts beyond the width, indices
-out of bounds, NaN and signed zeros, ties, initial values, negative and interior padding, dilations,
-groups, loops without an iteration.
+Source: HLO's operation semantics. Values: division by zero, shifts beyond the width, NaN, signed
+zeros, ties, initial values. Places: indices out of bounds, negative and interior padding,
+dilations, groups. Control: loops without an iteration.
 """
 
 from __future__ import annotations

@@ -36,11 +36,15 @@ class OpcodeProgram(NamedTuple):
     """A program of one opcode.
 
     types: supported element types. body: lines of the entry. functions: computations before it.
-    values: distribution of its arguments: `any` (both signs), `positive` (0.5 to 2), `unit` (inside
-    -1 .. 1), `spd` (symmetric, positive definite), `index` (0 to 9), `small` (shift counts, -3 ..
-    3), `special` (NaN, infinities and zeros of both signs among them), `edges` (integers: the ends
-    of the type, -1, 0, its width), `outside` (-3 to 40, so that indices are out of bounds), `ties`
-    (halves), `nonzero` (-9 to 9), `tiny` (around 1e-5), `huge` (to beyond every integer type).
+    values: distribution of its arguments.
+
+    - `any`: both signs. `positive`: 0.5 to 2. `unit`: inside -1 .. 1. `ties`: halves.
+    - `tiny`: around 1e-5. `huge`: to beyond every integer type.
+    - `special`: NaN, infinities and zeros of both signs among them.
+    - `spd`: symmetric, positive definite.
+    - `index`: 0 to 9. `outside`: -3 to 40, so that indices are out of bounds.
+    - `small`: shift counts, -3 .. 3. `nonzero`: -9 to 9.
+    - `edges`: of integers the ends of the type, -1, 0, its width.
     """
 
     opcode: str

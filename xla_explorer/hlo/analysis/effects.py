@@ -6,9 +6,9 @@ Three questions have different answers:
   the start of an asynchronous collective, which its done needs.
 - `is_observable`: can its removal be observed if its result is unused? Random state alone does not
   count.
-- `has_own_effects`: is there an effect, or a result that differs from run to run, besides those of
-  the called computations? Start and done of a collective have none: their values are those of the
-  collective.
+- `has_own_effects`: is there an effect, or a result that differs from run to run? Those of called
+  computations do not count. Start and done of a collective have none: their values are those of
+  the collective.
 """
 
 from __future__ import annotations

@@ -262,7 +262,7 @@ def _real_power(base: Array, exponent: Array) -> Array:
     shape = np.broadcast_shapes(base.shape, exponent.shape)
     result = np.power(base, np.ascontiguousarray(np.broadcast_to(exponent, shape))).reshape(shape)
     # Some C libraries return NaN for a signalling NaN, which narrow types keep on some CPUs only.
-    return np.where((exponent == 0) | (base == 1), base.dtype.type(1), result)
+    return np.asarray(np.where((exponent == 0) | (base == 1), base.dtype.type(1), result))
 
 
 def _complex_power(z: Array, exponent: Array) -> Array:

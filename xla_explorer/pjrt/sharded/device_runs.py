@@ -1,7 +1,7 @@
 """Runs of a program for several devices as its partitions or replicas.
 
-A program is joined in one instead (see `devices_layout`) if its text has effects, which every
-partition would repeat, or if the partitioner gives other shards than JAX's arrays have.
+Otherwise a program is joined in one (see `devices_layout`). Effects in its text require this, since
+every partition would repeat them. So do shards of the partitioner that JAX's arrays do not have.
 """
 
 from __future__ import annotations

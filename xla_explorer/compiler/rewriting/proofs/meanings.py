@@ -25,7 +25,7 @@ Terms: TypeAlias = np.ndarray[Any, Any]
 
 
 class Symbolic(Protocol):
-    """What a meaning needs of the evaluator of terms."""
+    """The part of the evaluator of terms that a meaning uses."""
 
     scalars: Scalars
 

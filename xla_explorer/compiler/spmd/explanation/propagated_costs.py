@@ -137,7 +137,7 @@ class PropagatedCosts:
 
     @cached_property
     def _trips(self) -> dict[HloComputation, int]:
-        """How often each computation runs; an unknown loop counts once."""
+        """The number of runs of each computation; an unknown loop counts once."""
         found = {self._module.entry: 1}
         for caller in _callers_first(self._module.entry):
             for i in caller.instructions.values():

@@ -285,8 +285,8 @@ def _searched(
 ) -> ReshardPath | None:
     """Return the path of the fewest bytes that is at most as dear as `limit` (Dijkstra), or None.
 
-    A device sends on average as much as it receives, so a path sends at least the bytes that a
-    device has more in the end.
+    A device sends on average as much as it receives. So the bytes that it gains from start to end
+    are a bound from below.
     """
     source, target = ends
     wanted, limit = array.bytes(target), limit * (1 + 1e-9) + 1e-6

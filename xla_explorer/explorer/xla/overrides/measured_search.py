@@ -62,7 +62,7 @@ _LEAST_SECONDS: Final = 2e-3  # of one measurement: several runs, if one is shor
 
 
 class Space(NamedTuple):
-    """What a search tries beside splits and joins of kernels: rewritten forms, flags of XLA."""
+    """The trials of a search beside splits and joins of kernels: rewritten forms, flags of XLA."""
 
     forms: Sequence[str]
     flags: Sequence[tuple[str, Any]]

@@ -39,15 +39,14 @@ class SearchWorker(Worker):
         number: int,
         program: Program,
         parameters: Sequence[tuple[str, bool]],
-        flags: Sequence[tuple[str, Any]],
-        pairs: Mapping[str, Sequence[Pair]],
+        changes: Mapping[str, Any],
         expected: tuple[str, Pair] | None,
     ) -> tuple[str, list[bytes]]:
         """Compile a program and keep it under a number.
 
-        parameters: the type of each, and whether it is donated. pairs: to `forbid` and to `fuse`.
-        expected: the request that must be granted. Return why it was not granted, else an empty
-        text, and the modules that XLA compiled.
+        parameters: the type of each, and whether it is donated. changes: flags, and pairs to
+        `forbid` and to `fuse`. expected: the request that must be granted. Return why it was not
+        granted, else an empty text, and the modules that XLA compiled.
         """
         from jaxlib import _jax, xla_client
 
@@ -56,8 +55,8 @@ class SearchWorker(Worker):
         else:
             program = _jax.mlir.hlo_to_stablehlo(self.proto(*program))
         options = xla_client.CompileOptions()
-        options.env_option_overrides = list(flags)
-        report = XlaOverrides(make_requests(pairs["fuse"], pairs["forbid"]), overridden)
+        options.env_option_overrides = list(changes["flags"])
+        report = XlaOverrides(make_requests(changes["fuse"], changes["forbid"]), overridden)
         with captured() as modules, overridden(report, clear_caches=False):
             made = self.device.client.compile_and_load(program, self.devices, options)
         types, donated = zip(*parameters, strict=True) if parameters else ((), ())

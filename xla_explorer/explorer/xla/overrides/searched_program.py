@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -111,9 +111,9 @@ class SearchedProgram:
     def _build(self, made: Compiled, expected: tuple[str, Pair] | None) -> str:
         child = self._running()
         program, parameters = self._written(made.change)
-        pairs: Mapping[str, Any] = {"forbid": made.change.forbid, "fuse": made.change.fuse}
+        changes = {word: getattr(made.change, word) for word in ("flags", "forbid", "fuse")}
         refused, self.modules = child.ask(
-            "build", made.number, program, parameters, made.change.flags, pairs, expected
+            "build", made.number, program, parameters, changes, expected
         )
         self._known.add(made.number)
         return str(refused)

@@ -2,7 +2,7 @@
 
 All other iterations then have no guards. A reduction becomes two, of which the second continues
 with the result of the first. Halide calls this loop partitioning. A window of few steps that may be
-outside of the array is written out, so that each step has a guard of its own and no branch if it is
+outside of the array is written out. Each step then has a guard of its own, and no branch if it is
 always inside.
 """
 

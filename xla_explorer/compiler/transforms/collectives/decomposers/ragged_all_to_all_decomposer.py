@@ -143,7 +143,8 @@ class RaggedAllToAllDecomposer(OpExpanderPass):
                 "get-tuple-element", sent[p].shape, (received,), attributes_of({"index": p})
             )
             for k in range(updates):
-                total = self._written(tools, total, arrived, k, (places, sizes), p * updates + k)
+                numbers = [tools.number(vector, p * updates + k) for vector in (places, sizes)]
+                total = self._written(tools, total, _row(arrived, k), *numbers)
         kept = [SliceDimension(0, n) for n in i.shape.dimensions]
         return HloValue(b, slice_of(total, kept))
 
@@ -151,23 +152,24 @@ class RaggedAllToAllDecomposer(OpExpanderPass):
         self,
         tools: _Rows,
         total: HloInstruction,
-        arrived: HloInstruction,
-        k: int,
-        numbers: tuple[HloInstruction, HloInstruction],
-        entry: int,
+        part: HloInstruction,
+        first: HloInstruction,
+        count: HloInstruction,
     ) -> HloInstruction:
         """Return the result with the rows of one update."""
         computation = tools.computation
-        kept = [SliceDimension(0, n) for n in arrived.shape.dimensions]
-        kept[0] = SliceDimension(k, k + 1)
-        flat = arrived.shape.with_dimensions(arrived.shape.dimensions[1:])
-        part = reshape(computation, slice_of(arrived, kept), flat)
-        first, count = [tools.number(vector, entry) for vector in numbers]
         placed = computation.add(
             "dynamic-update-slice", total.shape, (total, part, *tools.starts(total, first))
         )
         mask = tools.between(total.shape, first, count)
         return computation.add("select", total.shape, (mask, placed, total))
+
+
+def _row(x: HloInstruction, k: int) -> HloInstruction:
+    """Return one element of the first dimension."""
+    kept = [SliceDimension(0, n) for n in x.shape.dimensions]
+    kept[0] = SliceDimension(k, k + 1)
+    return reshape(x.parent, slice_of(x, kept), x.shape.with_dimensions(x.shape.dimensions[1:]))
 
 
 def _joined(parts: list[HloInstruction]) -> HloInstruction:

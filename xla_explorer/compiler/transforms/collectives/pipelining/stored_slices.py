@@ -71,7 +71,7 @@ class StoredSlice:
 
 @dataclass(frozen=True)
 class Search:
-    """What is searched for in a loop; the fields are options of the passes.
+    """The pattern of a search in a loop; the fields are options of the passes.
 
     Attributes
     ----------

@@ -286,7 +286,7 @@ def _smallest(*given: HloInstruction) -> int:
 
 
 @rule(
-    multiply(_product(any_("x"), any_("y"), name="product").one_use(), splat("c")),
+    multiply(_product(any_(), any_(), name="product").one_use(), splat("c")),
     exactness=Exactness.FAST,
     before=_AB
     + f"d = f32[8,16] dot(a, b), {_DOT}\n"
@@ -298,12 +298,11 @@ def _smallest(*given: HloInstruction) -> int:
 def scale_of_product(
     computation: HloComputation,
     instruction: HloInstruction,
-    x: HloInstruction,
-    y: HloInstruction,
     c: HloInstruction,
     product: HloInstruction,
 ) -> HloInstruction | Reason:
     """Rewrite dot(x, y) * C as dot(x * C, y), if x or y is the smallest array."""
+    x, y = product.operands
     place = _smallest(product, x, y)
     if not place or scalar_of(c) is None or x.shape.element_type is not c.shape.element_type:
         return refuse("result-smallest", f"%{product.name} is not larger than its operands")
