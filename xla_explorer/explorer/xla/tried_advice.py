@@ -20,7 +20,7 @@ _ROUNDS: Final = 25
 _FEW_ROUNDS: Final = 11  # of programs that run long
 _LONG_US: Final = 5e4
 _MOST_SERIES: Final = 3
-"""Series of rounds, until the interval excludes 1.0; the first ends a trial that is no faster."""
+"""The most series of rounds: a trial whose interval has 1.0 is measured again, if it is faster."""
 _OUTSIDE: Final = 0.05
 """Series of 100 whose median does not lie in the interval."""
 _LEAST: Final = 3  # runs a round
