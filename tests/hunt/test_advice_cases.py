@@ -265,7 +265,7 @@ def test_a_flag_without_gain_is_no_advice(monkeypatch: pytest.MonkeyPatch) -> No
         "--unknown": None,
     }
     trials = {flag: found and tried_advice.TimedTrial(*found, 0.0) for flag, found in times.items()}
-    monkeypatch.setattr(tried_advice, "_timed", lambda flags, *rest: trials[flags])
+    monkeypatch.setattr(tried_advice, "timed_trial", lambda flags, *rest: trials[flags])
     given = [Advice(8.0, flag, "", flag) for flag in times] + [Advice(1.0, "edit")]
     kept, without_gain = tried_advice.try_advice(given, SimpleNamespace(), SimpleNamespace(), [], 5)  # type: ignore[arg-type]
     assert [(one.sentence, one.gain_us) for one in kept] == [("--faster", 5.5), ("edit", 1.0)]

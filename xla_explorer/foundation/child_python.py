@@ -87,6 +87,11 @@ def code_command(code: str, *arguments: str) -> list[str]:
     return [sys.executable, "-P", "-c", code, *arguments]
 
 
+def script_command(script: str | os.PathLike[str], *arguments: str) -> list[str]:
+    """Return `python SCRIPT`: a user's own script finds the modules beside it, as in a shell."""
+    return [sys.executable, os.fspath(script), *arguments]
+
+
 def child_command(
     module: str, *arguments: str, tied: bool = False, bare: bool = False
 ) -> list[str]:

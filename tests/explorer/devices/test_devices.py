@@ -168,7 +168,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     options = [str(file), "--mesh", "data=2,model=4", "--set", "x=data,-", "--set", "w1=model,-"]
     assert main(["shard", *options]) == 0
     text = capsys.readouterr().out
-    assert "a device sends 48.0 KiB by 1 collectives" in text and "train.py:41" in text
+    assert "a device sends 48.0 KiB by 1 collective;" in text and "train.py:41" in text
     assert main(["shard", *options, "--why", "%all-reduce"]) == 0
     assert "what to change" in capsys.readouterr().out
     assert main(["shard", *options, "--json", "--topology", "v5p"]) == 0

@@ -270,11 +270,10 @@ def test_a_compile_by_the_policy_computes_the_same_and_is_compared_edge_by_edge(
         for e in found.edges
         if e.left != e.right
     }
-    assert different == {
-        ("s", "h"): ("fused", "memory", "max-must-agree"),
-        ("s", "d"): ("fused", "memory", "max-must-agree"),
-    }
-    assert "fused by xla only" not in str(found).splitlines()[1] and "2 by time only" in str(found)
+    # By time both are fused on a CPU whose exponential is cheap, else neither is.
+    refused = ("fused", "memory", "max-must-agree")
+    assert different in ({}, {("s", "h"): refused, ("s", "d"): refused})
+    assert f"{len(different)} by time only, 0 by xla only" in str(found)
     answer = session.why_not("fusion", "s", "h")
     assert answer.code == "max-must-agree" and "in general" in str(answer)
     assert "max-must-agree" in session.why_not("fusion", "s", "d").code

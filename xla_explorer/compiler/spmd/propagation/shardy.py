@@ -45,6 +45,11 @@ from xla_explorer.hlo.instruction import HloInstruction
 Decide = Callable[[HloInstruction, Sequence[PropagationStep]], bool]
 
 
+def _take_all(_: HloInstruction, __: Sequence[PropagationStep]) -> bool:
+    """Allow each change; a named function, so that a pass with it can be pickled."""
+    return True
+
+
 @dataclass
 class ShardyPropagation:
     """Propagates the shardings of one graph in place, and records each step.
@@ -54,7 +59,7 @@ class ShardyPropagation:
     """
 
     graph: FlowGraph
-    decide: Decide = lambda _, __: True
+    decide: Decide = _take_all
     records: bool = True
     steps: list[PropagationStep] = field(default_factory=list)
     number: int = 0

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from xla_explorer.foundation.child_python import script_command
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 STABLEHLO: Final = "stablehlo"
@@ -66,7 +66,7 @@ def recorded_run(
         **(variables or {}),
         "XLA_FLAGS": flags.strip(),
     }
-    command = [sys.executable, *runner_arguments(record, script, arguments, str(folder), seconds)]
+    command = script_command(*runner_arguments(record, script, arguments, str(folder), seconds))
     code: int | None = None
     with open(printed, "wb") as file, suppress(subprocess.TimeoutExpired):
         code = subprocess.run(
