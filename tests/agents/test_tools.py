@@ -234,3 +234,19 @@ def test_risks_of_a_program_that_is_too_large_are_refused(work: Workspace) -> No
     key = answered(work, "open", {"text": text}).partition(":")[0]
     with pytest.raises(xe.XlaExplorerError, match="too many for the evaluator"):
         answered(work, "risks", {"program": key})
+
+
+def test_annotations_of_several_values_are_one_call(tmp_path: Path) -> None:
+    sharded = """HloModule mlp, num_partitions=4
+ENTRY e {
+  x = f32[64,128] parameter(0), sharding={devices=[4,1]<=[4]}
+  w = f32[128,256] parameter(1), sharding={devices=[4,1]<=[4]}
+  ROOT h = f32[64,256] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+"""
+    (tmp_path / "mlp.hlo").write_text(sharded)
+    work = Workspace(Folders([tmp_path]))
+    answered(work, "open", {"path": "mlp.hlo"})
+    asked = "devices.what_if('w=-,-; x=axis_0,-')"
+    found = answered(work, "ask", {"program": "p1", "call": asked})
+    assert "collectives" in str(found) and "gone" in str(found)

@@ -26,6 +26,9 @@ _LONG: Final = {"text": 400_000}
 _MOST_NUMBER: Final = 10_000
 _PATTERN: Final = re.compile(r"(?:^|[\s'\"-])/")
 _NAME: Final = re.compile(r"[%\w.\-<>\[\],:/ =*@+()'\"]*\Z")
+_CALL: Final = re.compile(
+    r"[%\w.\-<>\[\],:/ =*@+();{}'\"]*\Z"
+)  # annotations: 'w=-,model; x=data,-'
 _DEFAULT_TOKENS: Final = 1200
 
 # A parameter has one meaning in all tools.
@@ -207,7 +210,8 @@ def _check_text(name: str, value: Any) -> None:
     most = _LONG.get(name, _MOST_CHARACTERS)
     if len(value) > most:
         raise RefusedError(f"{name} has {len(value)} characters, more than {most}")
-    if name not in _LONG and name != "path" and _NAME.match(value) is None:
+    pattern = _CALL if name == "call" else _NAME
+    if name not in _LONG and name != "path" and pattern.match(value) is None:
         raise RefusedError(f"{name} has characters that no name has: {value[:60]!r}")
     if name in ("query", "call") and _PATTERN.search(value):
         raise RefusedError("patterns between slashes are not accepted here", "use words")
