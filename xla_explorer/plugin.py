@@ -67,6 +67,7 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.attributes.values import WindowDimension
 from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.module import HloModule
@@ -121,6 +122,7 @@ __all__ = [
     "default_simplification_pipeline",
     "escape",
     "hlo_stage",
+    "identity_element",
     "literal_from_array",
     "lowering_step",
     "make_pass",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
-from xla_explorer.plugin import HloInstruction, Reason, refuse
+from xla_explorer.plugin import HloInstruction, Reason, identity_element, refuse
 from xla_explorer_npu.instruction_set import REDUCTIONS
 from xla_explorer_npu.lowering.movement import place_padded
 from xla_explorer_npu.lowering.writer import Box, ProgramWriter, Region, boxes, dense, lowers
@@ -49,6 +49,22 @@ def has_few_taps(i: HloInstruction) -> Reason | None:
             taps=taps,
         )
     return None
+
+
+def pads_with_the_identity(i: HloInstruction) -> Reason | None:
+    """Accept padding or holes only if the initial value changes nothing, since it fills them."""
+    window, initial = i.attribute("window").dimensions, i.operands[1]
+    if not any(w.padding_low > 0 or w.padding_high > 0 or w.base_dilation != 1 for w in window):
+        return None
+    known = initial.opcode.name == "constant"
+    value = identity_element(i.called[0].root.opcode.name, initial.shape.element_type)
+    if known and value is not None and initial.literal.array == value:
+        return None
+    return refuse(
+        "padding-value",
+        f"%{i.name}: padding is laid out with the initial value, and %{initial.name} is not known "
+        "to be the identity of the combiner",
+    )
 
 
 @lowers("reduce", checks=(folds_one_array_by_one_operation,))
@@ -111,7 +127,9 @@ def lower_reduce(writer: ProgramWriter, i: HloInstruction) -> None:
         writer.store(target.box(k.starts, k.sizes), result)
 
 
-@lowers("reduce-window", checks=(folds_one_array_by_one_operation, has_few_taps))
+@lowers(
+    "reduce-window", checks=(folds_one_array_by_one_operation, has_few_taps, pads_with_the_identity)
+)
 def lower_reduce_window(writer: ProgramWriter, i: HloInstruction) -> None:
     """Write, for every tile of the result, the reduction of the shifted inputs.
 
