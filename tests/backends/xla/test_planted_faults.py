@@ -20,7 +20,7 @@ from xla_explorer.backends.testing.programs import ALL_PROGRAMS
 from xla_explorer.backends.xla.plugin_file import PluginRunner
 from xla_explorer.cli.main import main
 
-_QUICK = ("ties-away", "dies-of-rank")  # of few programs: wrong values, a process that ends
+_QUICK = ("ties-away",)  # of few programs
 
 
 def conformance_with(plugin: Path, folder: Path, name: str) -> Conformance:
