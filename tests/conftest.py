@@ -149,9 +149,6 @@ def _skipping_what_cannot_run() -> Generator[None, object, object]:
 
     XLA_EXPLORER_TARGET describes such a CPU. The checks until then hold, and all code was compiled
     and verified.
-
-    XLA_EXPLORER_TARGET describes such a CPU. The checks until then hold, and all code was compiled
-    and verified.
     """
     from xla_explorer.backends.llvm.target_machine import TargetAboveMachineError
 
@@ -168,9 +165,15 @@ def pytest_pyfunc_call() -> Generator[None, object, object]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_fixture_setup() -> Generator[None, object, object]:
-    """Skip a fixture that would execute code for a CPU above this one."""
-    return (yield from _skipping_what_cannot_run())
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
+    """Skip a fixture that would execute code for a CPU above this one, for each of its tests."""
+    try:
+        return (yield from _skipping_what_cannot_run())
+    except pytest.skip.Exception as skipped:
+        if fixturedef.cached_result is not None:  # raised again for the next test of the fixture
+            key = fixturedef.cached_result[1]
+            fixturedef.cached_result = (None, key, (skipped, skipped.__traceback__))
+        raise
 
 
 @pytest.fixture

@@ -95,6 +95,7 @@ def test_the_entry_of_a_long_program_is_several_functions() -> None:
     np.testing.assert_array_equal(np.asarray(session(argument)), expected)
 
 
+@pytest.mark.usefixtures("runs_here")
 def test_a_failing_step_of_a_long_program_ends_it() -> None:
     """The error of a Python step in one part is that of the whole program."""
 

@@ -25,6 +25,7 @@ from xla_explorer.backends.interfaces import KernelTiming, ProfileResult, Progra
 from xla_explorer.backends.interfaces.host_arguments import LeafReader, wrong_count
 from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary, program_library
+from xla_explorer.backends.llvm.target_machine import host_target, why_not_here
 from xla_explorer.compiler.buffers.assignment import BufferAssignment
 from xla_explorer.compiler.codegen.ir.llvm_module import LlvmModule
 from xla_explorer.compiler.codegen.program_kernels import ProgramKernels
@@ -240,7 +241,10 @@ class CpuExecutable:
         """Return the interface for native callers.
 
         None if an argument or a result does not lie in memory in the default layout of its shape.
+        None also if the code is for a CPU above this one: `execute` refuses it.
         """
+        if why_not_here(host_target()) is not None:
+            return None
         other = any(reader.order is not None or reader.has_sizes for reader in self._readers)
         if other or any(order is not None for _, order in self._outputs):
             return None

@@ -159,6 +159,7 @@ def test_long_collectives_are_divided_among_the_members(
     check(program(body, "[6,4]"), arrays("f32", (6, 4), 3), partitions=3)
 
 
+@pytest.mark.usefixtures("runs_here")
 def test_one_device_that_fails_ends_all_with_one_error_naming_it() -> None:
     text = """HloModule m
 add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
@@ -212,6 +213,7 @@ def test_times_of_kernels_and_collectives_of_each_device(monkeypatch: pytest.Mon
     assert all(0 <= r.waited_us <= 1.05 * r.total_us + 50 for r in rows)
 
 
+@pytest.mark.usefixtures("runs_here")
 def test_wrong_numbers_of_devices() -> None:
     body = "ROOT r = f32[6,4] all-reduce(x), replica_groups={{0,5}}, to_apply=add"
     compiled = device_program(program(body, "[6,4]"), replicas=2)
