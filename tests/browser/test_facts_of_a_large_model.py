@@ -157,7 +157,9 @@ def test_the_code_of_what_takes_the_time_is_in_the_page(
     rows = sorted(
         session._explorer_source_().view().rows(), key=lambda row: -(row.predicted_us or 0)
     )
-    compiled = {step.instruction for step in session.executable.steps if step.function}
+    compiled = {
+        step.instruction: step.function for step in session.executable.steps if step.function
+    }
     ids = [row.instruction for row in rows if row.instruction in compiled][:25]
     lit = page.evaluate(
         """async ids => {
@@ -171,7 +173,9 @@ def test_the_code_of_what_takes_the_time_is_in_the_page(
         ids,
     )
     assert all(count < 6_000 for _, _, count, _ in lit)
-    assert [(name, key) for name, key, _, lines in lit if not lines] == [], (
+    # Equal kernels are one function, whose lines may be of one of them only.
+    found = {(name, compiled[key]) for name, key, _, lines in lit if lines}
+    assert {(name, compiled[key]) for name, key, _, _ in lit} == found, (
         "a hot kernel has no line of code"
     )
     page.close()
