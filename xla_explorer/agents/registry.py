@@ -25,10 +25,10 @@ _MOST_ITEMS: Final = 32
 _LONG: Final = {"text": 400_000}
 _MOST_NUMBER: Final = 10_000
 _PATTERN: Final = re.compile(r"(?:^|[\s'\"-])/")
-_NAME: Final = re.compile(r"[%\w.\-<>\[\],:/ =*@+()'\"]*\Z")
-_CALL: Final = re.compile(
-    r"[%\w.\-<>\[\],:/ =*@+();{}'\"]*\Z"
-)  # annotations: 'w=-,model; x=data,-'
+_CHARACTERS: Final = r"%\w.\-<>\[\],:/ =*@+()'\""
+_NAME: Final = re.compile(rf"[{_CHARACTERS}]*\Z")
+_CALL: Final = re.compile(rf"[{_CHARACTERS};{{}}]*\Z")
+"""A call has annotations too: 'w=-,model; x=data,-'."""
 _DEFAULT_TOKENS: Final = 1200
 
 # A parameter has one meaning in all tools.

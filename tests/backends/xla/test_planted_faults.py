@@ -18,7 +18,6 @@ from tests.backends.xla.planted_faults import FAULTS, SITE
 from xla_explorer.backends.testing.conformance import Conformance, conformance_of
 from xla_explorer.backends.testing.programs import ALL_PROGRAMS
 from xla_explorer.backends.xla.plugin_file import PluginRunner
-from xla_explorer.cli.main import main
 
 _QUICK = ("ties-away",)  # of few programs
 
@@ -45,16 +44,6 @@ def conformance_with(plugin: Path, folder: Path, name: str) -> Conformance:
 def _instructions(found: Conformance) -> int:
     assert found.first_failure is not None, found.to_frame()
     return xe.parse_hlo(found.first_failure.text).instruction_count()
-
-
-@pytest.fixture
-def plugin(tmp_path: Path) -> Path:
-    """Return the file of this package's plugin."""
-    if sys.platform != "linux":
-        pytest.skip("plugin files are written for ELF systems")
-    file = tmp_path / "plugin.so"
-    assert main(["pjrt-plugin", "-o", str(file)]) == 0
-    return file
 
 
 @pytest.mark.jax

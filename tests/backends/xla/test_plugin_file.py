@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
 from xla_explorer.backends.testing.conformance import conformance_of
@@ -49,16 +47,6 @@ def test_a_file_that_is_no_plugin_is_refused(tmp_path):
     path.write_bytes(b"not an ELF")
     with pytest.raises(PluginError, match="is not a PJRT plugin"):
         api_version(path)
-
-
-@pytest.fixture
-def plugin(tmp_path):
-    """Return the file of this package's plugin."""
-    if sys.platform != "linux":
-        pytest.skip("plugin files are written for ELF systems")
-    file = tmp_path / "plugin.so"
-    assert main(["pjrt-plugin", "-o", str(file)]) == 0
-    return file
 
 
 @pytest.mark.jax

@@ -68,22 +68,37 @@ class RecordedPrograms(Report):
     @cached_property
     def rows(self) -> list[ModuleRow]:
         """A row per module, by time, then by size of the dump."""
-        times: dict[tuple[str, int | None], list[Any]] = {}
-        for event in self._profile.kernels if self._profile is not None else ():
-            row = times.setdefault((event.module, event.program), [0.0, set()])
-            row[0] += event.self_ps / 1e6
-            row[1].add(event.run)
-        self._program_of = self._joined([*times])
-        rows = []
-        for module in self._dump or ():
-            program = self._program_of.get(f"dump-{module.number}")
-            joined = times.pop(program, None) if program is not None else None
-            rows.append(_row(f"dump-{module.number}", module.name, joined, module.hlo_files))
-        for (name, number), row in times.items():
-            key = f"profile-{number if number is not None else ''}-{name}"
-            self._program_of[key] = name, number
-            rows.append(_row(key, name, row, 0))
+        modules = {f"dump-{one.number}": one for one in self._dump or ()}
+        rows = [self._row(key, one.name, one.hlo_files) for key, one in modules.items()]
+        rows += [
+            self._row(key, name, 0)
+            for key, (name, _) in self._program_of.items()
+            if key not in modules
+        ]
         return sorted(rows, key=lambda row: (-(row.time_us or 0.0), -row.passes, row.name))
+
+    @cached_property
+    def _times(self) -> dict[Program, dict[Any, float]]:
+        """The microseconds in kernels of each recorded run, by program."""
+        times: dict[Program, dict[Any, float]] = {}
+        for event in self._profile.kernels if self._profile is not None else ():
+            runs = times.setdefault((event.module, event.program), {})
+            runs[event.run] = runs.get(event.run, 0.0) + event.self_ps / 1e6
+        return times
+
+    @cached_property
+    def _program_of(self) -> dict[str, Program]:
+        """The program of the profile by the key of its module; without a dump it has an own key."""
+        found = self._joined([*self._times])
+        joined = set(found.values())
+        for name, number in self._times:
+            if (name, number) not in joined:
+                found[f"profile-{number if number is not None else ''}-{name}"] = name, number
+        return found
+
+    def _row(self, key: str, name: str, passes: int) -> ModuleRow:
+        times = self.run_times(key)
+        return ModuleRow(key, name, sum(times) if times else None, len(times), passes)
 
     def _joined(self, ran: list[Program]) -> dict[str, Program]:
         """Return the program of the profile for each dumped module, by the module's key.
@@ -141,11 +156,7 @@ class RecordedPrograms(Report):
     def run_times(self, key: str) -> list[float]:
         """Return the microseconds in kernels of each recorded run of a module."""
         program = self._program_of.get(key)
-        times: dict[object, float] = {}
-        for event in self._profile.kernels if self._profile is not None else ():
-            if (event.module, event.program) == program:
-                times[event.run] = times.get(event.run, 0.0) + event.self_ps / 1e6
-        return list(times.values())
+        return list(self._times[program].values()) if program is not None else []
 
     def headline(self) -> str:
         """Return the number of modules and their source."""
@@ -169,10 +180,6 @@ class RecordedPrograms(Report):
 def _fingerprint(module: HloModule) -> str:
     """Return a hash that is equal for modules of equal computations, whatever their names."""
     return hashlib.sha256(module_text(module, _ALIKE).encode()).hexdigest()
-
-
-def _row(key: str, name: str, times: list[Any] | None, passes: int) -> ModuleRow:
-    return ModuleRow(key, name, times[0] if times else None, len(times[1]) if times else 0, passes)
 
 
 def _dump(path: Path) -> DumpFolder | None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xla_explorer.backends.xla.child import XlaChild, XlaProcessError
+from xla_explorer.backends.xla.flag_text import flag_text
 from xla_explorer.backends.xla.source_names import SourceNames
 from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
 from xla_explorer.explorer.display.quantities import microseconds
@@ -136,11 +137,7 @@ def flag_variants(module: HloModule, flags: Flags) -> list[Variant]:
     if isinstance(flags, Mapping):
         for name, values in flags.items():
             several = isinstance(values, Sequence) and not isinstance(values, str)
-            texts = [
-                str(value).lower() if isinstance(value, bool) else str(value)
-                for value in (values if several else [values])
-            ]
-            settings += [f"--{name.lstrip('-')}={text}" for text in texts]
+            settings += [flag_text(name, value) for value in (values if several else [values])]
     else:
         settings = [flags] if isinstance(flags, str) else list(flags)
     if not settings:

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from xla_explorer.backends.xla.child import XlaChild
+from xla_explorer.backends.xla.flag_text import flag_text
 from xla_explorer.backends.xla.source_names import SourceNames
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.suggestions import nearest
@@ -43,8 +44,7 @@ class Stage(NamedTuple):
 def way_of(other: Any) -> Way:
     """Return the way that `other` of `cause_of_difference` means."""
     if isinstance(other, Mapping):
-        texts = {k: str(v).lower() if isinstance(v, bool) else str(v) for k, v in other.items()}
-        flags = " ".join([f"--{name.lstrip('-')}={value}" for name, value in texts.items()])
+        flags = " ".join([flag_text(name, value) for name, value in other.items()])
         return Way(flags, flags)
     text = str(other)
     if text.startswith("--"):

@@ -8,13 +8,14 @@ import sys
 from collections.abc import Callable
 from importlib.metadata import version
 
+from xla_explorer.backends.xla.flag_text import flag_text
 from xla_explorer.explorer.xla.overrides.hook import (
     OverrideFailedWarning,
     install_early,
     overridden,
 )
 from xla_explorer.explorer.xla.overrides.report import XlaOverrides
-from xla_explorer.explorer.xla.overrides.requests import Requests, flag_texts, read_requests
+from xla_explorer.explorer.xla.overrides.requests import Requests, read_requests
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.warning import warn
 
@@ -50,13 +51,13 @@ def _set_flags(requests: Requests) -> None:
             f"its flags are for jaxlib {requests.jaxlib or '(not named)'}, this is {here}",
             "search again with this jaxlib",
         )
-    given = [os.environ.get("XLA_FLAGS", ""), *flag_texts(requests.flags)]
+    given = [os.environ.get("XLA_FLAGS", ""), *[flag_text(*one) for one in requests.flags]]
     os.environ["XLA_FLAGS"] = " ".join(given).strip()
 
 
 def _print(report: XlaOverrides, close: Callable[[], None]) -> None:
     close()
-    flags = flag_texts(report.requests.flags)
+    flags = [flag_text(*one) for one in report.requests.flags]
     head = f"with {' '.join(flags)}; " if flags else ""
     lines = [f"xla_explorer: {head}{report.headline()}"]
     lines += [

@@ -130,14 +130,6 @@ def read_requests(path: str | Path) -> Requests:
     return make_requests(**{name: data[name] for name in _FIELDS if name in data})
 
 
-def flag_texts(flags: Iterable[tuple[str, Any]]) -> list[str]:
-    """Return flags as XLA_FLAGS has them: `--xla_cpu_use_fusion_emitters=false`."""
-    return [
-        f"--{name}={str(value).lower() if isinstance(value, bool) else value}"
-        for name, value in flags
-    ]
-
-
 def _pairs(word: str, pairs: Iterable[Sequence[Any]]) -> tuple[tuple[str, str], ...]:
     found = []
     for pair in pairs:

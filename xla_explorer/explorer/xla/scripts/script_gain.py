@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from xla_explorer.backends.xla.flag_text import flag_text
 from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
 from xla_explorer.explorer.display.quantities import microseconds
 from xla_explorer.explorer.display.report import Report
@@ -18,7 +19,6 @@ from xla_explorer.explorer.xla.overrides.measured_search import (
     XlaSearch,
     search_module,
 )
-from xla_explorer.explorer.xla.overrides.requests import flag_texts
 from xla_explorer.explorer.xla.scripts.script_report import ScriptReport, run_script
 
 _ROUNDS: Final = 3
@@ -81,7 +81,7 @@ class ScriptGain(Report):
     def blocks(self) -> Blocks:
         """Yield how to use the changes, the rounds, and the search."""
         if self.path is not None:
-            texts = flag_texts(self.search.best.flags)
+            texts = [flag_text(*one) for one in self.search.best.flags]
             texts += [f"fuse %{a} %{b}" for a, b in self.search.best.fuse]
             texts += [f"forbid %{a} %{b}" for a, b in self.search.best.forbid]
             yield Sentence(f"changes: {', '.join(texts)}")

@@ -103,7 +103,10 @@ class ScriptReport(Report):
         that the script's own compile has.
         """
         row = self._row(program)
-        alike = [one.key for one in self._modules.rows if one.name == row.name]
+        keys = [one.key for one in self._modules.rows if one.name == row.name]
+        alike = [key for key in keys if key.startswith("dump-")]
+        if row.key not in alike:
+            return None
         order = sorted(alike, key=lambda key: int(key.removeprefix("dump-")))
         files = sorted(self._stablehlo.glob(f"jax_ir*_{row.name}_compile.mlir"))
         return files[order.index(row.key)].read_bytes() if len(files) == len(alike) else None

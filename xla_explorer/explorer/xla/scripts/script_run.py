@@ -16,7 +16,7 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 STABLEHLO: Final = "stablehlo"
 """The folder of programs as JAX gave them to XLA, in a run's folder."""
 _RUNNER: Final = Path(__file__).with_name("script_runner.py")
-_DUMPS: Final = "--xla_dump_hlo_as_text --xla_dump_hlo_pass_re=dot-library-rewriter|fusion"
+DUMPS: Final = "--xla_dump_hlo_as_text --xla_dump_hlo_pass_re=dot-library-rewriter|fusion"
 _TO_END: Final = 120.0  # seconds after its limit for the profile of a script to be written
 
 
@@ -30,6 +30,12 @@ class ScriptRun(NamedTuple):
     folder: Path
     record: Mapping[str, Any]
     output: str
+
+
+def require_script(script: str) -> None:
+    """Raise XlaExplorerError if there is no such file."""
+    if not Path(script).is_file():
+        raise XlaExplorerError(f"cannot read the script {script}: no such file", "check the path")
 
 
 def runner_arguments(
@@ -53,11 +59,10 @@ def recorded_run(
     XlaExplorerError
         There is no such file, or the script failed: the message has its last line.
     """
-    if not Path(script).is_file():
-        raise XlaExplorerError(f"cannot read the script {script}: no such file", "check the path")
+    require_script(script)
     folder.mkdir(parents=True)
     record, printed = folder / "record.json", folder / "output.txt"
-    flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_dump_to={folder / 'dump'} {_DUMPS}"
+    flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_dump_to={folder / 'dump'} {DUMPS}"
     environment = {
         **os.environ,
         "JAX_ENABLE_COMPILATION_CACHE": "false",  # a cached program is not compiled, so not dumped

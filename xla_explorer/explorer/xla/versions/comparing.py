@@ -16,7 +16,7 @@ from xla_explorer.backends.xla.child import XlaProcessError
 from xla_explorer.explorer.sessions.arguments import Signature, random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.explorer.xla.flipped import differences
-from xla_explorer.explorer.xla.scripts.script_run import runner_arguments
+from xla_explorer.explorer.xla.scripts.script_run import DUMPS, require_script, runner_arguments
 from xla_explorer.explorer.xla.versions.environments import Environment, environment
 from xla_explorer.explorer.xla.versions.report import VersionRow, Versions
 from xla_explorer.explorer.xla.what_if import TimedVariant, Variant, timed
@@ -25,7 +25,6 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.frontends.xla_dump import DumpFolder
 from xla_explorer.frontends.xla_dump.main_program import read_module
 
-_DUMPS: Final = "--xla_dump_hlo_as_text --xla_dump_hlo_pass_re=dot-library-rewriter|fusion"
 _NOT_TIMED: Final = TimedVariant("", math.nan, math.nan, math.nan, 0.0, 0, 0.0)
 
 
@@ -41,7 +40,7 @@ class Way(NamedTuple):
         return f"{self.environment.label} {self.flags}".strip()
 
 
-class ScriptRun(NamedTuple):
+class VersionRun(NamedTuple):
     """A script under one version. record: what `script_runner` wrote. error: why it failed."""
 
     folder: Path
@@ -97,12 +96,11 @@ def compare_versions(
     XlaExplorerError
         The script or a version does not exist, or the script fails under the first version.
     """
-    if not Path(script).is_file():
-        raise XlaExplorerError(f"cannot read the script {script}: no such file", "check the path")
+    require_script(script)
     ways = [Way(environment(one, options.environments), "") for one in versions]
     ways += [Way(ways[-1].environment, one) for one in options.flags]
     with tempfile.TemporaryDirectory(prefix="xla-explorer-versions-") as place:
-        runs: dict[Way, ScriptRun] = {}
+        runs: dict[Way, VersionRun] = {}
 
         def compared(chosen: Sequence[Way]) -> Versions:
             for way in chosen:
@@ -119,10 +117,10 @@ def compare_versions(
     return report
 
 
-def _run(way: Way, script: str, folder: Path, options: Options) -> ScriptRun:
+def _run(way: Way, script: str, folder: Path, options: Options) -> VersionRun:
     folder.mkdir()
     record = folder / "record.json"
-    dump = f"--xla_dump_to={folder} {_DUMPS}"
+    dump = f"--xla_dump_to={folder} {DUMPS}"
     variables = foreign_environment(
         XLA_FLAGS=f"{os.environ.get('XLA_FLAGS', '')} {way.flags} {dump}".strip(),
         JAX_PLATFORMS="cpu",
@@ -143,11 +141,11 @@ def _run(way: Way, script: str, folder: Path, options: Options) -> ScriptRun:
     except subprocess.TimeoutExpired:
         error = f"it took longer than {options.seconds:g} s"
     found = json.loads(record.read_text()) if record.is_file() else {}
-    return ScriptRun(folder, found, error)
+    return VersionRun(folder, found, error)
 
 
 def _joined(
-    script: str, ways: Sequence[Way], runs: dict[Way, ScriptRun], options: Options
+    script: str, ways: Sequence[Way], runs: dict[Way, VersionRun], options: Options
 ) -> Versions:
     """Time the main program of the first version under all, and join the rows."""
     first = runs[ways[0]]
@@ -174,7 +172,7 @@ def _joined(
     return Versions(script, module.name, rows, options.slower)
 
 
-def _row(way: Way, run: ScriptRun, measured: TimedVariant) -> VersionRow:
+def _row(way: Way, run: VersionRun, measured: TimedVariant) -> VersionRow:
     record = run.record
     return VersionRow(
         way.label,
@@ -209,7 +207,7 @@ def _bisected(
 def _add_flips(
     report: Versions,
     ways: Sequence[Way],
-    runs: dict[Way, ScriptRun],
+    runs: dict[Way, VersionRun],
     load: Callable[[Path], Compilation],
 ) -> None:
     """Compare the decisions of the first worse version with those of the one before it."""
