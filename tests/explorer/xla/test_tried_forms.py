@@ -11,7 +11,8 @@ from xla_explorer.explorer.advice.rules import Facts, KernelFact
 from xla_explorer.explorer.xla.advice import advise
 from xla_explorer.explorer.xla.forms import rewritten
 from xla_explorer.explorer.xla.host_calls import _dynamic_leaves
-from xla_explorer.explorer.xla.tried_advice import TimedTrial, interval_rank
+from xla_explorer.explorer.xla.median_interval import interval_rank
+from xla_explorer.explorer.xla.tried_advice import TimedTrial
 
 EXPERTS = """HloModule m
 ENTRY e {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import re
 import time
 import warnings
@@ -17,11 +16,11 @@ from xla_explorer.backends.xla.host_callbacks import (
     is_host_callback,
     without_host_callbacks,
 )
-from xla_explorer.backends.xla.worker import CLOCK
+from xla_explorer.backends.xla.worker import is_processor_time
 from xla_explorer.explorer.display.quantities import microseconds, number_of
 from xla_explorer.explorer.sessions.loading import has_module
+from xla_explorer.explorer.xla.median_interval import median_interval
 from xla_explorer.explorer.xla.places import PlacedModule, short_place
-from xla_explorer.explorer.xla.tried_advice import interval_rank
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.frontends.hlo_proto.writer import write_hlo_proto
@@ -141,17 +140,14 @@ def _timed(
         lambda: silent_executable.execute(placed),
     ]
     times: tuple[list[float], list[float]] = ([], [])
-    by_processor = os.environ.get(CLOCK) == "process"
-    clock = time.process_time if by_processor else time.perf_counter
+    clock = time.process_time if is_processor_time() else time.perf_counter
     for _ in range(_ROUNDS):
         for run, into in zip(runs, times, strict=True):
             started = clock()
             jax.block_until_ready(run())
             into.append(1e6 * (clock() - started))
     called_us, silent_us = [np.asarray(one[1:]) for one in times]
-    ratios = np.sort(silent_us / called_us)
-    rank = interval_rank(len(ratios))
-    interval = float(ratios[rank]), float(ratios[-1 - rank])
+    interval = median_interval((silent_us / called_us).tolist())[1:]
     return float(np.median(called_us)), float(np.median(silent_us)), interval
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import comb
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from xla_explorer.backends.xla.source_names import SourceNames
 from xla_explorer.backends.xla.xla_platform import XlaExecutable
 from xla_explorer.explorer.advice.rules import Advice
 from xla_explorer.explorer.xla.forms import FORMS, form_lines, rewritten
+from xla_explorer.explorer.xla.median_interval import median_interval
 from xla_explorer.explorer.xla.what_if import largest_difference
 from xla_explorer.hlo.module import HloModule
 
@@ -21,8 +21,6 @@ _FEW_ROUNDS: Final = 11  # of programs that run long
 _LONG_US: Final = 5e4
 _MOST_SERIES: Final = 3
 """The most series of rounds: a trial whose interval has 1.0 is measured again, if it is faster."""
-_OUTSIDE: Final = 0.05
-"""Series of 100 whose median does not lie in the interval."""
 _LEAST: Final = 3  # runs a round
 _GAIN: Final = 1.03
 """Times that differ by less count as equal."""
@@ -43,29 +41,14 @@ class TimedTrial(NamedTuple):
 
         Of few rounds, the smallest and the largest ratio.
         """
-        ratios = sorted([b / a for a, b in zip(self.before, self.after, strict=True)])
-        rank = interval_rank(len(ratios))
-        return ratios[rank], ratios[-1 - rank]
+        ratios = [b / a for a, b in zip(self.before, self.after, strict=True)]
+        return median_interval(ratios)[1:]
 
     @property
     def is_open(self) -> bool:
         """True if the change seems to help, but the interval contains 1.0."""
         is_faster = float(np.median(self.before)) > _GAIN * float(np.median(self.after))
         return is_faster and self.interval[1] >= 1.0
-
-
-def interval_rank(count: int) -> int:
-    """Return the rank from the ends of sorted samples between which their median lies.
-
-    The median is outside in `_OUTSIDE` of all series at most (binomial, p = 1/2).
-    """
-    rank, below = 0, 0.0
-    for k in range(count // 2):
-        below += comb(count, k) / 2**count
-        if 2 * below > _OUTSIDE:
-            break
-        rank = k + 1
-    return max(rank - 1, 0) if rank else 0
 
 
 class Change(NamedTuple):

@@ -11,6 +11,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.compiler.xla.regrouping import edges_between, edges_inside
+from xla_explorer.explorer.xla.median_interval import median_interval
 from xla_explorer.explorer.xla.overrides import measured_search as searching
 from xla_explorer.explorer.xla.overrides.requests import read_requests
 
@@ -66,7 +67,7 @@ def test_ratios_have_an_interval_around_their_median():
         def seconds(self, executable, runs):
             return next(noisy)
 
-    ratio, low, high = searching._interval(searching._ratios(Noisy(), None, None, 11))
+    ratio, low, high = median_interval(searching._ratios(Noisy(), None, None, 11))
     assert low <= ratio <= high and low < high
 
 

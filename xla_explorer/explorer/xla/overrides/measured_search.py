@@ -18,6 +18,7 @@ from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.sessions.loading import has_module
 from xla_explorer.explorer.xla.flag_sweeps import given, runnable
 from xla_explorer.explorer.xla.forms import FORMS, form_sentence, rewritten
+from xla_explorer.explorer.xla.median_interval import median_interval
 from xla_explorer.explorer.xla.overrides.hook import hooks_of_jax, overridden
 from xla_explorer.explorer.xla.overrides.report import XlaOverrides
 from xla_explorer.explorer.xla.overrides.requests import make_requests
@@ -52,11 +53,8 @@ FLAGS: Final[tuple[tuple[str, Any], ...]] = (
 # Rewritten forms whose elements keep their places.
 _FORMS: Final = tuple([name for name, one in FORMS.items() if one.most_different is not None])
 _FIRST: Final = 4  # rounds after which a trial that is not faster is given up
-_ROUNDS: Final = 11  # of a trial; the interval below is that of eleven
+_ROUNDS: Final = 11  # of a trial
 _CONFIRMING: Final = 25  # rounds of the final comparison
-# Ranks (from the ends) between which the median of so many rounds lies in 95 of 100 series:
-# binomial distribution with p = 1/2.
-_RANKS: Final = {_ROUNDS: 1, _CONFIRMING: 7}
 _LONG: Final = 0.3  # seconds of a run, above which eleven rounds confirm
 _LEAST_SECONDS: Final = 2e-3  # of one measurement: several runs, if one is shorter
 
@@ -289,7 +287,7 @@ class _Climb:
         first = _ratios(self.program, self.best, made, _FIRST)
         if float(np.median(first)) >= 1.0:
             return float(np.median(first)), min(first), max(max(first), 1.0)
-        return _interval(first + _ratios(self.program, self.best, made, _ROUNDS - _FIRST))
+        return median_interval(first + _ratios(self.program, self.best, made, _ROUNDS - _FIRST))
 
     def _difference(self, change: Change, values: list[Any]) -> str:
         """Return what is wrong with the values of a change; empty if they agree."""
@@ -305,7 +303,7 @@ class _Climb:
             return
         is_long = self.program.seconds(self.base, 1) > _LONG
         rounds = _ROUNDS if is_long else _CONFIRMING
-        ratio, low, high = _interval(_ratios(self.program, self.base, self.best, rounds))
+        ratio, low, high = median_interval(_ratios(self.program, self.base, self.best, rounds))
         if high < 1.0:
             found = self.found
             found.best, found.ratio, found.low, found.high = self.change, ratio, low, high
@@ -339,9 +337,3 @@ def _ratios(
             second, first = measured[1](), measured[0]()
         ratios.append(second / first)
     return ratios
-
-
-def _interval(ratios: list[float]) -> tuple[float, float, float]:
-    """Return the median of ratios and its interval of 95 %."""
-    ordered, rank = sorted(ratios), _RANKS[len(ratios)]
-    return float(np.median(ordered)), ordered[rank], ordered[-1 - rank]
